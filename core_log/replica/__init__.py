@@ -1,1 +1,1 @@
-"""Part of the log: replica."""
+"""What a node knows about a partition it replicates. Pure: facts in, facts out."""
