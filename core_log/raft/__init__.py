@@ -1,0 +1,1 @@
+"""Agreement on the metadata log: propose, committed. Today a quorum of one."""
