@@ -1,1 +1,1 @@
-"""Part of the log: protocol."""
+"""Kafka's wire protocol: message classes, their codecs, frames, and the table of APIs."""

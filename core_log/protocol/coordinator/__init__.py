@@ -1,0 +1,1 @@
+"""Records in the logs of coordinators and of the quorum, and what clients put into groups."""

@@ -1,0 +1,22 @@
+"""The epoch of a consumer group's target assignment (KIP-848)."""
+
+from typing import Annotated
+
+from ..schema import Message, int32, int64, string, versions
+
+
+class ConsumerGroupTargetAssignmentMetadataKey(Message, kw_only=True):
+    API_KEY = 6
+    VERSIONS = versions("0")
+    FLEXIBLE = versions("none")
+
+    group_id: Annotated[str, string("0")] = ""
+
+
+class ConsumerGroupTargetAssignmentMetadataValue(Message, kw_only=True):
+    API_KEY = 6
+    VERSIONS = versions("0")
+    FLEXIBLE = versions("0+")
+
+    assignment_epoch: Annotated[int, int32("0+")] = 0
+    assignment_timestamp: Annotated[int, int64("0+", tag=0, ignorable=True)] = 0

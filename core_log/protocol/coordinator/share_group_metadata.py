@@ -1,0 +1,22 @@
+"""A share group and its epoch (KIP-932)."""
+
+from typing import Annotated
+
+from ..schema import Message, int32, int64, string, versions
+
+
+class ShareGroupMetadataKey(Message, kw_only=True):
+    API_KEY = 11
+    VERSIONS = versions("0")
+    FLEXIBLE = versions("none")
+
+    group_id: Annotated[str, string("0")] = ""
+
+
+class ShareGroupMetadataValue(Message, kw_only=True):
+    API_KEY = 11
+    VERSIONS = versions("0")
+    FLEXIBLE = versions("0+")
+
+    epoch: Annotated[int, int32("0+")] = 0
+    metadata_hash: Annotated[int, int64("0+")] = 0
