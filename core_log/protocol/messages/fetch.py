@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import field
 
-from ....kernel.ports import Buffer
+from ...kernel.ports import Buffer
 from ..schema import (
     INT32_MAX,
     INT64_MAX,

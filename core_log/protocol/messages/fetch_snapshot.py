@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import field
 
-from ....kernel.ports import Buffer
+from ...kernel.ports import Buffer
 from ..schema import (
     INT32_MAX,
     NO_ID,
