@@ -44,7 +44,7 @@ class OpenMode(StrEnum):
 
 
 class File(Protocol):
-    """One open file, addressed by position: nothing here moves a cursor, so threads may share it."""
+    """One open file, addressed by position: no cursor moves, so threads may share it."""
 
     def write_at(self, buffers: Sequence[Buffer], position: int) -> int:
         """Write all buffers one behind the other and return their total size in bytes.
@@ -57,12 +57,15 @@ class File(Protocol):
         """Bytes in [position, position + size), fewer only at the end of the file."""
         ...
 
-    def read_cached(self, size: int, position: int) -> bytes | None:
-        """The same without waiting for the disk; None when that is not possible."""
+    def read_cached(self, size: int, position: int) -> Buffer | None:
+        """The same without waiting for the disk; None when that is not possible.
+
+        Not bytes: filling a fresh bytearray saves the copy that bytes would need.
+        """
         ...
 
     def sync(self) -> None:
-        """The file's data and size are on disk when this returns (fdatasync). Call it off the loop."""
+        """Data and size are on disk when this returns (fdatasync). Call it off the loop."""
         ...
 
     def truncate(self, size: int) -> None:
@@ -112,6 +115,13 @@ class FileSystem(Protocol):
 
     def sync_directory(self, path: str) -> None:
         """Creations, renames and removals in this directory are on disk when this returns."""
+        ...
+
+    def lock(self, path: str) -> File:
+        """Create the file if need be and lock it until the result is closed.
+
+        Raises BlockingIOError when somebody else holds the lock.
+        """
         ...
 
     def free_bytes(self, path: str) -> int:
