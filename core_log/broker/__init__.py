@@ -1,1 +1,1 @@
-"""Part of the log: broker."""
+"""What a broker does with a request: handlers over partitions, metadata and groups."""

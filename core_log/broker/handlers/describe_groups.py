@@ -1,0 +1,45 @@
+"""DescribeGroups (key 15), versions 0-6: state, protocol and members of groups."""
+
+from ...kernel.errors import ErrorCode
+from ...protocol.apis import API_BY_KEY
+from ...protocol.messages.describe_groups import (
+    DescribedGroup,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+from ..broker import Broker
+from ..deferred import Deferred, gather
+from ..describe import GROUP_OPERATIONS
+from ..handler import Call, Handler
+
+
+def serve(
+    broker: Broker, request: DescribeGroupsRequest, call: Call
+) -> Deferred[DescribeGroupsResponse]:
+    """One description for each group asked for, in the order of the request."""
+    parts = [_describe(broker, group_id, call) for group_id in request.groups]
+
+    def merge(responses: list[DescribeGroupsResponse]) -> DescribeGroupsResponse:
+        groups = [group for response in responses for group in response.groups]
+        if request.include_authorized_operations:
+            for group in groups:
+                group.authorized_operations = GROUP_OPERATIONS
+        return DescribeGroupsResponse(groups=groups)
+
+    return gather(parts).map(merge)
+
+
+def _describe(broker: Broker, group_id: str, call: Call) -> Deferred[DescribeGroupsResponse]:
+    return broker.groups.step(
+        group_id,
+        DescribeGroupsRequest(groups=[group_id]),
+        call,
+        lambda code: _refusal(group_id, code),
+    )
+
+
+def _refusal(group_id: str, code: ErrorCode) -> DescribeGroupsResponse:
+    return DescribeGroupsResponse(groups=[DescribedGroup(group_id=group_id, error_code=code)])
+
+
+HANDLER = Handler(api=API_BY_KEY[15], version_min=0, version_max=6, serve=serve)

@@ -1,0 +1,89 @@
+"""FindCoordinator (key 10), versions 0-6: which node keeps a group.
+
+Key type 0 is a group; 1 (transactions) and 2 (share groups) are not served and answer
+INVALID_REQUEST. The offsets topic is created when the first group is looked for, and the answer
+waits for it, where Kafka answers COORDINATOR_NOT_AVAILABLE and lets the client ask again.
+"""
+
+from ...kernel.errors import ApiError, ErrorCode
+from ...protocol.apis import API_BY_KEY
+from ...protocol.messages.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from ..broker import Broker
+from ..deferred import Deferred
+from ..handler import Call, Handler
+
+GROUP = 0
+NO_NODE = -1
+
+
+def serve(
+    broker: Broker, request: FindCoordinatorRequest, call: Call
+) -> FindCoordinatorResponse | Deferred[FindCoordinatorResponse]:
+    """The node and endpoint of each key's coordinator."""
+    batched = call.api_version >= 4
+    keys = request.coordinator_keys if batched else [request.key]
+    if request.key_type != GROUP:
+        answers = [
+            _refusal(
+                key,
+                ApiError(
+                    ErrorCode.INVALID_REQUEST,
+                    f"key type {request.key_type} is not served by this broker; 0 is a group",
+                ),
+            )
+            for key in keys
+        ]
+        return _respond(answers, batched=batched)
+    return broker.groups.ensure_topic().map(
+        lambda error: _respond(
+            [_locate(broker, key, error, call) for key in keys], batched=batched
+        )
+    )
+
+
+def _locate(broker: Broker, key: str, error: ApiError | None, call: Call) -> Coordinator:
+    if error is not None:
+        return _refusal(key, error)
+    node = broker.image.broker(broker.groups.node_for(key))
+    if node is None:
+        return _refusal(key, ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE))
+    endpoint = node.endpoint(call.session.listener)
+    return Coordinator(
+        key=key,
+        node_id=node.node_id,
+        host=endpoint.host,
+        port=endpoint.port,
+        error_code=ErrorCode.NONE,
+        error_message="" if call.api_version >= 4 else None,
+    )
+
+
+def _refusal(key: str, error: ApiError) -> Coordinator:
+    return Coordinator(
+        key=key,
+        node_id=NO_NODE,
+        host="",
+        port=-1,
+        error_code=error.code,
+        error_message=error.message or error.code.meaning,
+    )
+
+
+def _respond(answers: list[Coordinator], *, batched: bool) -> FindCoordinatorResponse:
+    if batched:
+        return FindCoordinatorResponse(coordinators=answers)
+    first = answers[0]
+    return FindCoordinatorResponse(
+        error_code=first.error_code,
+        error_message=first.error_message,
+        node_id=first.node_id,
+        host=first.host,
+        port=first.port,
+    )
+
+
+HANDLER = Handler(api=API_BY_KEY[10], version_min=0, version_max=6, serve=serve)

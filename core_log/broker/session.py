@@ -1,0 +1,204 @@
+"""One connection: requests in, answers out in the order of the requests.
+
+Kafka reads a connection's next request only when it has answered the last one. Here requests
+that a client sent ahead are handled as they come, because idempotent producers keep five in
+flight and their appends can share one write; answers still leave in order. A request that waits
+for anything but its own append (a long poll, a rebalance) holds back those behind it, as in Kafka:
+one parked fetch per connection is then the most a peer can leave behind.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final, Protocol, TypeAlias, final
+
+from ..kernel.ports import Buffer
+from .deferred import Deferred
+
+Frames: TypeAlias = list[Buffer]
+"""A response frame in parts, size prefix included."""
+
+WAITING_FRAMES_MAX: Final = 16
+"""Requests held back on one connection before reading from it stops."""
+
+
+class Transport(Protocol):
+    """The socket side of a connection."""
+
+    def send(self, parts: Frames) -> None: ...
+    def close(self, reason: str) -> None: ...
+    def pause_reading(self) -> None: ...
+    def resume_reading(self) -> None: ...
+
+
+class Answer:
+    """What the router made of a request: parts now, parts later, or none for acks=0."""
+
+    __slots__ = ("later", "mutes", "parts")
+
+    def __init__(
+        self,
+        parts: Frames | None = None,
+        later: "Deferred[Frames] | None" = None,
+        *,
+        mutes: bool = False,
+    ) -> None:
+        self.parts = parts
+        self.later = later
+        self.mutes = mutes
+
+
+class Router(Protocol):
+    """Handles one request frame. Raises ProtocolViolation when the connection must close."""
+
+    def handle(self, frame: bytearray, session: "Session") -> Answer: ...
+    def wants_flush(self, session: "Session") -> None:
+        """The session got an answer outside ``receive``; call its ``flush`` soon."""
+        ...
+
+
+class ProtocolViolation(Exception):
+    """The peer sent what no Kafka client sends; the connection closes. The message says what."""
+
+
+class _Slot:
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Frames | None) -> None:
+        self.parts = parts
+
+
+@final
+class Session:
+    """State of one connection.
+
+    Invariants: answers leave in the order of their requests; while ``muted`` no frame is handled;
+    after ``closed`` nothing is sent.
+    """
+
+    def __init__(
+        self,
+        router: Router,
+        transport: Transport,
+        *,
+        listener: str,
+        peer_host: str,
+        peer_port: int,
+        number: int,
+    ) -> None:
+        self.listener = listener
+        self.peer_host = peer_host
+        self.peer_port = peer_port
+        self.number = number
+        self.client_software = ("unknown", "unknown")
+        self.closed = False
+        self.on_disconnect: Callable[[], None] | None = None
+        self._router = router
+        self._transport = transport
+        self._slots: deque[_Slot] = deque()
+        self._out: Frames = []
+        self._held: deque[bytearray] = deque()
+        self._muted = False
+        self._reading_paused = False
+        self._writing_paused = False
+        self._flush_wanted = False
+
+    def __repr__(self) -> str:
+        return (
+            f"<Session {self.number} {self.peer_host}:{self.peer_port} on {self.listener}: "
+            f"{len(self._slots)} waiting, {len(self._held)} held back>"
+        )
+
+    def receive(self, frame: bytearray) -> None:
+        """Handle one request frame, or hold it back until those before it are answered."""
+        if self.closed:
+            return
+        if self._muted or self._writing_paused or self._held:
+            self._held.append(frame)
+            self._review_reading()
+        else:
+            self._handle(frame)
+
+    def flush(self) -> None:
+        """Hand the answers that are due to the transport, in one call."""
+        self._flush_wanted = False
+        slots = self._slots
+        out = self._out
+        while slots and (parts := slots[0].parts) is not None:
+            out.extend(parts)
+            slots.popleft()
+        if out and not self.closed:
+            self._out = []
+            self._transport.send(out)
+
+    def writing_paused(self, paused: bool) -> None:  # noqa: FBT001 - the transport's signal
+        """The peer stopped, or began again, to take what is sent to it."""
+        self._writing_paused = paused
+        if not paused:
+            self._continue()
+        self._review_reading()
+
+    def close(self, reason: str) -> None:
+        """End the connection; *reason* goes to the log."""
+        if not self.closed:
+            self.flush()
+            self.closed = True
+            self._transport.close(reason)
+
+    def disconnected(self) -> None:
+        """The connection is gone; what is still computed for it is dropped."""
+        self.closed = True
+        if self.on_disconnect is not None:
+            self.on_disconnect()
+            self.on_disconnect = None
+        self._held.clear()
+        self._slots.clear()
+        self._out.clear()
+
+    def _handle(self, frame: bytearray) -> None:
+        try:
+            answer = self._router.handle(frame, self)
+        except ProtocolViolation as violation:
+            self.close(str(violation))
+            return
+        if answer.later is not None:
+            slot = _Slot(None)
+            self._slots.append(slot)
+            self._muted = answer.mutes and not answer.later.is_resolved
+            answer.later.then(self._filler(slot, unmutes=self._muted))
+        elif answer.parts is not None:
+            if self._slots:
+                self._slots.append(_Slot(answer.parts))
+            else:
+                self._out.extend(answer.parts)
+
+    def _filler(self, slot: _Slot, *, unmutes: bool) -> Callable[[Frames], None]:
+        def fill(parts: Frames) -> None:
+            slot.parts = parts
+            if unmutes:
+                self._muted = False
+            if not self._flush_wanted and not self.closed:
+                self._flush_wanted = True
+                self._router.wants_flush(self)
+
+        return fill
+
+    def resume(self) -> None:
+        """Send what is due, then handle what was held back; called after ``wants_flush``."""
+        self.flush()
+        self._continue()
+
+    def _continue(self) -> None:
+        while self._held and not (self._muted or self._writing_paused or self.closed):
+            self._handle(self._held.popleft())
+        if self._out or (self._slots and self._slots[0].parts is not None):
+            self.flush()
+        self._review_reading()
+
+    def _review_reading(self) -> None:
+        wanted = self._writing_paused or len(self._held) >= WAITING_FRAMES_MAX
+        if wanted and not self._reading_paused:
+            self._reading_paused = True
+            self._transport.pause_reading()
+        elif self._reading_paused and not wanted and not self._held:
+            self._reading_paused = False
+            self._transport.resume_reading()
