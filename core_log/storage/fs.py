@@ -6,7 +6,7 @@ A file closes itself when nobody refers to it any more, so a reader in another t
 find its descriptor given to another file.
 """
 
-# ruff: noqa: PTH - the port speaks text paths, and pathlib would only wrap these calls
+# ruff: noqa: PTH102, PTH105, PTH108, PTH112, PTH120 - the port speaks text paths
 
 import errno
 import fcntl
