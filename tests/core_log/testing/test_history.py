@@ -138,14 +138,19 @@ def test_order_is_kept_per_partition_only() -> None:
     assert check(history) == []
 
 
-def test_a_late_send_is_found_behind_many_others() -> None:
-    """The newest send of a producer counts, not the one just before."""
-    values = ["b", "c", "d"]
+def test_each_record_behind_a_later_one_is_named() -> None:
+    """The newest send so far counts, not the one just before."""
     history: list[Event] = [
-        *(send("a"), *(send(value) for value in values), send("x", process="q")),
-        poll((0, "b"), (1, "d"), (2, "x"), (3, "c")),
+        *(send("a"), send("b"), send("c"), send("x", process="q")),
+        poll((0, "c"), (1, "x"), (2, "a"), (3, "b")),
     ]
-    assert rules(history) == {Rule.NONMONOTONIC_SEND}
+    assert [anomaly.rule for anomaly in check(history)] == [Rule.NONMONOTONIC_SEND] * 2
+
+
+def test_a_record_given_twice_in_one_poll_goes_back() -> None:
+    """The position after a record is the next offset, not its own."""
+    history = [*written("a"), poll((0, "a"), (0, "a"))]
+    assert rules(history) == {Rule.INT_NONMONOTONIC_POLL}
 
 
 def test_a_group_member_may_jump_between_polls() -> None:
