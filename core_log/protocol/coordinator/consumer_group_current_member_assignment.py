@@ -19,7 +19,7 @@ class ConsumerGroupCurrentMemberAssignmentKey(Message, kw_only=True):
 class TopicPartitions(WireStruct, kw_only=True):
     topic_id: Annotated[bytes, uuid("0+")] = NO_ID
     partitions: Annotated[list[int], array(int32, "0+")] = []
-    assignment_epochs: Annotated[list[int] | None, array(int32, "0+", nullable="0+", tag=0)] = None
+    assignment_epochs: Annotated[list[int] | None, array(int32, "0+", nullable="0+", tag=0)] = []
 
 
 class ConsumerGroupCurrentMemberAssignmentValue(Message, kw_only=True):

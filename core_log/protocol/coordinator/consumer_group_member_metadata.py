@@ -4,6 +4,8 @@
 
 from typing import Annotated
 
+from msgspec import field
+
 from ..schema import Message, WireStruct, array, binary, int32, string, struct, versions
 
 
@@ -41,4 +43,4 @@ class ConsumerGroupMemberMetadataValue(Message, kw_only=True):
     server_assignor: Annotated[str | None, string("0+", nullable="0+")] = ""
     classic_member_metadata: Annotated[
         ClassicMemberMetadata | None, struct("0+", nullable="0+", tag=0)
-    ] = None
+    ] = field(default_factory=ClassicMemberMetadata)

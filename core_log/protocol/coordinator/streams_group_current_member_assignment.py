@@ -19,7 +19,7 @@ class StreamsGroupCurrentMemberAssignmentKey(Message, kw_only=True):
 class TaskIds(WireStruct, kw_only=True):
     subtopology_id: Annotated[str, string("0+")] = ""
     partitions: Annotated[list[int], array(int32, "0+")] = []
-    assignment_epochs: Annotated[list[int] | None, array(int32, "0+", nullable="0+", tag=0)] = None
+    assignment_epochs: Annotated[list[int] | None, array(int32, "0+", nullable="0+", tag=0)] = []
 
 
 class StreamsGroupCurrentMemberAssignmentValue(Message, kw_only=True):

@@ -1,5 +1,7 @@
 """A streams group and its epoch (KIP-1071)."""
 
+# ruff: noqa: RUF012 - msgspec gives every message its own empty list
+
 from typing import Annotated
 
 from ..schema import Message, WireStruct, array, int32, int64, string, struct, versions
@@ -28,4 +30,4 @@ class StreamsGroupMetadataValue(Message, kw_only=True):
     validated_topology_epoch: Annotated[int, int32("0+", tag=0)] = -1
     last_assignment_configs: Annotated[
         list[LastAssignmentConfig] | None, array(struct, "0+", nullable="0+", tag=1)
-    ] = None
+    ] = []
