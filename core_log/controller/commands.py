@@ -6,8 +6,8 @@ Requests and responses are the wire's own messages, so that a request forwarded 
 takes the same way. Error codes and messages follow Apache Kafka 4.3.
 """
 
-from dataclasses import dataclass, field
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 from ..protocol.metadata import MetadataRecord

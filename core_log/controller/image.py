@@ -1,9 +1,7 @@
-"""The cluster's metadata as one immutable value, and how records change it.
+"""The cluster's metadata as one immutable value.
 
-Pure. The records are Kafka's own (KIP-631, KIP-746), read from the metadata log in order; the image
-after any offset is the same on every node. A batch of records is applied through a builder that
-copies what it touches once, so creating 10,000 partitions is linear. Records between a
-BeginTransactionRecord and its end (KIP-868) count only once the end has come.
+Pure values. The records they add up from are Kafka's own (KIP-631, KIP-746); ``replay`` applies
+them, and the image after any offset is the same on every node.
 
 What Headwater does not act on yet (ACLs, SCRAM credentials, delegation tokens, quotas) is kept in
 the image, because a snapshot replaces the log and must lose nothing.
@@ -18,6 +16,7 @@ from ..kernel.ids import NO_TOPIC_ID
 from ..protocol.metadata.access_control_entry_record import AccessControlEntryRecord
 from ..protocol.metadata.delegation_token_record import DelegationTokenRecord
 from ..protocol.metadata.user_scram_credential_record import UserScramCredentialRecord
+from ..protocol.schema import Message
 from .features import FeaturesImage
 
 NO_LEADER: Final = -1
@@ -111,6 +110,11 @@ class TopicImage:
     partitions: tuple[PartitionImage, ...]
 
 
+def collision_key(topic: str) -> str | None:
+    """What a topic name shares with those it collides with; None when it cannot collide."""
+    return topic.replace(".", "_") if "." in topic or "_" in topic else None
+
+
 QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
 """Sorted (entity type, entity name) pairs; a name of None is the default entity."""
 
@@ -137,6 +141,10 @@ class MetadataImage:
     acls: Mapping[bytes, AccessControlEntryRecord] = field(default_factory=dict)
     scram: Mapping[tuple[str, int], UserScramCredentialRecord] = field(default_factory=dict)
     delegation_tokens: Mapping[str, DelegationTokenRecord] = field(default_factory=dict)
+    colliding_names: Mapping[str, str] = field(default_factory=dict)
+    """Topic names with a ``.`` or ``_``, by ``collision_key``: metrics fold the two into one."""
+    open_transaction: tuple[Message, ...] | None = None
+    """Records since a BeginTransactionRecord (KIP-868), which count once its end has come."""
 
     def __repr__(self) -> str:
         return (
