@@ -1,0 +1,1 @@
+"""Where people meet Headwater: the ``headwater`` command. It composes; nothing imports it."""
