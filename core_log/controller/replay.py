@@ -56,7 +56,7 @@ V = TypeVar("V")
 _LEADER_UNCHANGED: Final = -2
 
 
-class MetadataInvalid(Exception):  # noqa: N818 - named after its condition
+class MetadataInvalid(Exception):
     """A record does not fit what came before it: the log is damaged, or from a newer Kafka."""
 
 

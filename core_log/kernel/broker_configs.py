@@ -28,7 +28,7 @@ _PER_BROKER: Final = Dynamic.PER_BROKER
 _FIXED: Final = Dynamic.READ_ONLY
 
 
-def _key(  # noqa: PLR0913, PLR0917 - the columns of the table below
+def _key(
     name: str,
     type_: ConfigType,
     default: str | int | None,

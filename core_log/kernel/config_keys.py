@@ -44,7 +44,7 @@ class Dynamic(Enum):
     CLUSTER_WIDE = "cluster-wide"
 
 
-class ConfigInvalid(ValueError):  # noqa: N818 - named after its condition
+class ConfigInvalid(ValueError):
     """A value that its key does not take. The message is Kafka's."""
 
 

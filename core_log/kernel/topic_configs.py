@@ -31,7 +31,7 @@ TIMESTAMP_TYPES: Final = ("CreateTime", "LogAppendTime")
 _FOREVER: Final = str(LONG_MAX)
 
 
-def _key(  # noqa: PLR0913, PLR0917 - the columns of the table below
+def _key(
     name: str,
     type_: ConfigType,
     default: str | int | None,
