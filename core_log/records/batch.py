@@ -47,8 +47,8 @@ DELETE_HORIZON_FLAG: Final = 0x40
 SEQUENCE_MAX: Final = 2**31 - 1
 """The sequence after this one is 0."""
 
-_HEADER: Final = Struct(">qiibIhiqqqhii")
-_LENGTH_TO_MAGIC: Final = Struct(">iib")
+HEADER: Final = Struct(">qiibIhiqqqhii")
+LENGTH_TO_MAGIC: Final = Struct(">iib")
 _ATTRIBUTES: Final = Struct(">h")
 _CRC: Final = Struct(">I")
 _INT32: Final = Struct(">i")
@@ -62,7 +62,7 @@ class TimestampType(IntEnum):
     LOG_APPEND_TIME = 1
 
 
-class CorruptBatch(ValueError):  # noqa: N818 - names the condition, as the house's errors do
+class CorruptBatch(ValueError):
     """The bytes at ``position`` are not a whole, sound batch; ``reason`` says what is wrong."""
 
     def __init__(self, reason: str, position: int) -> None:
@@ -131,7 +131,7 @@ class Batch:
             self.producer_epoch,
             self.base_sequence,
             self.record_count,
-        ) = _HEADER.unpack_from(view)
+        ) = HEADER.unpack_from(view)
         self.size_bytes = batch_length + LENGTH_END
 
     def __repr__(self) -> str:
@@ -243,7 +243,7 @@ class Scan(Iterator[Batch]):
         if left < HEADER_BYTES:
             _check_start(view, position)
             raise StopIteration
-        batch_length, _, magic = _LENGTH_TO_MAGIC.unpack_from(view, position + 8)
+        batch_length, _, magic = LENGTH_TO_MAGIC.unpack_from(view, position + 8)
         size_bytes = batch_length + LENGTH_END
         if magic != MAGIC or size_bytes < HEADER_BYTES:
             raise CorruptBatch(_header_fault(magic, size_bytes), position)
@@ -292,7 +292,7 @@ def _whole_size(view: memoryview, position: int) -> int:
     if left < HEADER_BYTES:
         _check_start(view, position)
         raise CorruptBatch(f"{left} bytes are left, a header takes {HEADER_BYTES}", position)
-    batch_length, _, magic = _LENGTH_TO_MAGIC.unpack_from(view, position + 8)
+    batch_length, _, magic = LENGTH_TO_MAGIC.unpack_from(view, position + 8)
     size_bytes: int = batch_length + LENGTH_END
     if magic != MAGIC or size_bytes < HEADER_BYTES:
         raise CorruptBatch(_header_fault(magic, size_bytes), position)
@@ -307,7 +307,7 @@ def _check_start(view: memoryview, position: int) -> None:
         raise ValueError(f"positions are >= 0, got {position}")
     left = len(view) - position
     if left > 16:
-        batch_length, _, magic = _LENGTH_TO_MAGIC.unpack_from(view, position + 8)
+        batch_length, _, magic = LENGTH_TO_MAGIC.unpack_from(view, position + 8)
         if magic != MAGIC or batch_length + LENGTH_END < HEADER_BYTES:
             raise CorruptBatch(_header_fault(magic, batch_length + LENGTH_END), position)
 

@@ -93,7 +93,7 @@ def read_end_txn_marker(batch: Batch) -> EndTxnMarker:
     return EndTxnMarker(type=ControlType(control.type), coordinator_epoch=coordinator_epoch)
 
 
-def build_control_batch(  # noqa: PLR0913 - each names a field of the header
+def build_control_batch(
     records: Sequence[tuple[ControlType, bytes]],
     *,
     timestamp_ms: int,
@@ -118,7 +118,7 @@ def build_control_batch(  # noqa: PLR0913 - each names a field of the header
     )
 
 
-def build_end_txn_batch(  # noqa: PLR0913 - each names a field of the header
+def build_end_txn_batch(
     marker: EndTxnMarker,
     *,
     producer_id: int,

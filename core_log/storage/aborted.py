@@ -23,7 +23,7 @@ VERSION: Final = 0
 _ENTRY: Final = Struct(">hqqqq")
 
 
-class TransactionIndexCorrupt(ValueError):  # noqa: N818 - names the condition
+class TransactionIndexCorrupt(ValueError):
     """``reason`` says which bytes of a ``.txnindex`` make no sense; it can be rebuilt."""
 
     def __init__(self, reason: str) -> None:

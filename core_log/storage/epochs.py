@@ -39,7 +39,7 @@ class EpochEnd(NamedTuple):
 UNKNOWN_END: Final = EpochEnd(NO_LEADER_EPOCH, NO_OFFSET)
 
 
-class EpochFileCorrupt(ValueError):  # noqa: N818 - names the condition
+class EpochFileCorrupt(ValueError):
     """``reason`` says which line of a ``leader-epoch-checkpoint`` makes no sense."""
 
     def __init__(self, reason: str) -> None:

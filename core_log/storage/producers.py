@@ -54,7 +54,7 @@ _SNAPSHOT_ENTRY: Final = Struct(">qhiqiqiq")
 _EPOCH_MAX: Final = 2**15 - 1
 
 
-class SnapshotCorrupt(ValueError):  # noqa: N818 - names the condition
+class SnapshotCorrupt(ValueError):
     """``reason`` says what is wrong with a producer snapshot; the log can be read instead."""
 
     def __init__(self, reason: str) -> None:
