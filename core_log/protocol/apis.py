@@ -52,11 +52,11 @@ class Api:
 
     def request_header_version(self, version: int) -> int:
         """2 for flexible bodies, else 1."""
-        return 2 if version in self.flexible else 1
+        return 2 if version >= _FLEXIBLE_SINCE[self.key] else 1
 
     def response_header_version(self, version: int) -> int:
         """1 for flexible bodies, else 0; always 0 for ApiVersions."""
-        return 1 if version in self.flexible and self.key != _API_VERSIONS_KEY else 0
+        return 1 if version >= _RESPONSE_TAGS_SINCE[self.key] else 0
 
 
 class RequestHeader(msgspec.Struct, frozen=True, gc=False):
@@ -107,7 +107,7 @@ def encode_response(api: Api, version: int, correlation_id: int, message: Messag
     Raises EncodeError.
     """
     head = bytearray(_RESPONSE_START.pack(0, correlation_id))
-    if api.response_header_version(version) == 1:
+    if version >= _RESPONSE_TAGS_SINCE[api.key]:
         head.append(0)
     return _framed(head, encode_parts(message, version, head))
 
@@ -163,7 +163,7 @@ def _skip_header_tags(frame: Buffer, offset: int) -> int:
 
 
 def _framed(head: bytearray, parts: list[Buffer]) -> list[Buffer]:
-    size = sum(map(len, parts)) - _INT32.size
+    size = (len(head) if len(parts) == 1 else sum(map(len, parts))) - _INT32.size
     try:
         _INT32.pack_into(head, 0, size)
     except struct.error as error:
@@ -282,7 +282,11 @@ APIS: Final = tuple(
 
 API_BY_KEY: Final = {api.key: api for api in APIS}
 
+_NEVER: Final = 2**15
+"""Beyond every version."""
+
 _FLEXIBLE_SINCE: Final = {
-    api.key: api.flexible.first if api.flexible.last > 0 else 2**15 for api in APIS
+    api.key: api.flexible.first if api.flexible.last > 0 else _NEVER for api in APIS
 }
-"""A version that is never reached stands for *never*."""
+
+_RESPONSE_TAGS_SINCE: Final = _FLEXIBLE_SINCE | {_API_VERSIONS_KEY: _NEVER}

@@ -1,8 +1,8 @@
 """Messages to bytes and back.
 
 Readers and writers are compiled when a message is first met in a version (``read_compiler``,
-``write_compiler``), or taken from ``hot`` where they are written by hand; callers do not see the
-difference.
+``write_compiler``); ``hot`` puts hand-written ones before them for Produce and Fetch. Callers do
+not see the difference.
 
 Decoding trusts nothing: a count is held against the bytes that are left before anything is made,
 and every array element and tagged field is paid for out of a budget, so that a small request cannot
@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from ..kernel.limits import DECODE_ELEMENTS_MAX
 from ..kernel.ports import Buffer
+from . import hot
 from .errors import BudgetExceededError, DecodeError, EncodeError
 from .primitives import TooManyElements, WireProblem
 from .read_compiler import reader_source
@@ -111,7 +112,8 @@ def _reader(cls: type[Message], version: int, views: bool) -> tuple[Reader, Sour
     if version not in cls.VERSIONS:
         raise DecodeError(_title(cls, version), f"is not one of versions {cls.VERSIONS}")
     source = reader_source(cls, version, views=views)
-    return source.function(f"<reader of {_title(cls, version)}>"), source
+    compiled = source.function(f"<reader of {_title(cls, version)}>")
+    return hot.reader_of(cls, version, compiled), source
 
 
 @cache
@@ -119,7 +121,8 @@ def _writer(cls: type[Message], version: int) -> tuple[Writer, Source]:
     if version not in cls.VERSIONS:
         raise EncodeError(_title(cls, version), f"is not one of versions {cls.VERSIONS}")
     source = writer_source(cls, version)
-    return source.function(f"<writer of {_title(cls, version)}>"), source
+    compiled = source.function(f"<writer of {_title(cls, version)}>")
+    return hot.writer_of(cls, version, compiled), source
 
 
 def _title(cls: type[Message], version: int) -> str:

@@ -24,7 +24,7 @@ SMALL_ARRAY: Final = 8
 """Arrays of integers below this length are packed and unpacked by a prepared struct."""
 
 
-class WireProblem(Exception):  # noqa: N818 - never leaves the package: codec turns it into an error
+class WireProblem(Exception):
     """What is wrong, without the place; codec knows the field from the line that raised."""
 
 
