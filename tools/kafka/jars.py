@@ -19,7 +19,7 @@ LIBRARY_VARIABLE = "HEADWATER_KAFKA_LIB"
 FETCH_TIMEOUT_SECONDS = 300
 
 
-class KafkaNotAvailable(Exception):  # noqa: N818 - the name is the condition
+class KafkaNotAvailable(Exception):
     """The jars or a program needed to use them are missing; the message names what and why."""
 
 
@@ -61,7 +61,7 @@ def _fetch(folder: Path) -> None:
             *("dependency:copy-dependencies", "-DincludeScope=runtime"),
             f"-DoutputDirectory={target}",
         ]
-        done = subprocess.run(  # noqa: S603 - our own command line, no shell
+        done = subprocess.run(
             command, capture_output=True, text=True, timeout=FETCH_TIMEOUT_SECONDS, check=False
         )
         if done.returncode != 0:

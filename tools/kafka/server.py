@@ -45,7 +45,7 @@ rootLogger.appenderRef.file.ref = file
 """
 
 
-class KafkaDidNotStart(Exception):  # noqa: N818 - the name is the condition
+class KafkaDidNotStart(Exception):
     """The process ended, or did not answer in time; the message carries the end of its log."""
 
 
@@ -100,7 +100,7 @@ class KafkaServer:
             self._format(properties)
         started = time.monotonic()
         with (self.directory / "stdout.log").open("ab") as output:
-            self._process = subprocess.Popen(  # noqa: S603 - our own command line, no shell
+            self._process = subprocess.Popen(
                 self._java("kafka.Kafka", str(properties)),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -174,7 +174,7 @@ class KafkaServer:
             *("kafka.tools.StorageTool", "format", "--cluster-id", CLUSTER_ID),
             *("--config", str(properties)),
         )
-        done = subprocess.run(  # noqa: S603 - our own command line, no shell
+        done = subprocess.run(
             command,
             capture_output=True,
             text=True,

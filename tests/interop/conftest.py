@@ -1,0 +1,70 @@
+"""One target for the whole session, one driver per client, fresh names for every test."""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from .client import Client
+from .target import Target, target
+from .toolchain import go_driver, jvm_driver, needed, node_driver, python_driver
+
+_DRIVERS = {
+    "confluent-kafka": lambda: python_driver("confluent"),
+    "aiokafka": lambda: python_driver("aiokafka"),
+    "kafka-python": lambda: python_driver("kafka_python"),
+    "java": jvm_driver,
+    "franz-go": go_driver,
+    "kafkajs": lambda: node_driver("kafkajs"),
+    "platformatic": lambda: node_driver("platformatic"),
+}
+
+_numbers = itertools.count(1)
+
+OpenClient = Callable[[str], Client]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything in this folder starts software of other people."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.interop)
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    """The system under test, running."""
+    system = needed(lambda: target(Path(tmp_path_factory.mktemp("broker"))))
+    needed(system.start)
+    yield system
+    system.stop()
+
+
+@pytest.fixture(scope="session")
+def open_client(broker: Target) -> Iterator[OpenClient]:
+    """The one driver of a client for the session, by the client's name."""
+    opened: dict[str, Client] = {}
+
+    def open_(name: str) -> Client:
+        if name not in opened:
+            command = needed(_DRIVERS[name])
+            opened[name] = Client(name, [*command, broker.bootstrap])
+        return opened[name]
+
+    yield open_
+    for client in opened.values():
+        client.close()
+
+
+@pytest.fixture
+def topic(request: pytest.FixtureRequest) -> str:
+    """A topic name nobody used: the test's own, cut to Kafka's alphabet and length."""
+    plain = re.sub(r"[^a-zA-Z0-9._-]", "-", request.node.name)
+    return f"{plain[:120]}-{next(_numbers)}"
+
+
+@pytest.fixture
+def group(topic: str) -> str:
+    return f"group-of-{topic}"

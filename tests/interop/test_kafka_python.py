@@ -1,0 +1,7 @@
+"""The contract with kafka-python."""
+
+from .contract import ClientContract
+
+
+class TestKafkaPython(ClientContract):
+    client_name = "kafka-python"

@@ -1,0 +1,231 @@
+// @platformatic/kafka behind the wire of wire.mjs: a client that speaks only high versions.
+//
+// It knows no consumption by assignment: `fetch` joins a group of its own in manual mode. zstd
+// needs a Node newer than 22.
+
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import zlib from 'node:zlib'
+import {
+  Admin, Consumer, MessagesStreamFallbackModes, MessagesStreamModes, Producer, ProtocolError,
+  compatibilityPartitioner
+} from '@platformatic/kafka'
+import { pack, placed, serve, unpack, until } from './wire.mjs'
+
+const { dependencies } = JSON.parse(readFileSync(new URL('package.json', import.meta.url)))
+const ACKS = { all: -1, 1: 1, 0: 0 }
+const TOPIC_RESOURCE = 2
+const SET = 0
+const DELETE = 1
+
+const common = {
+  clientId: 'headwater-interop',
+  bootstrapBrokers: [process.argv[2]],
+  retries: 5,
+  retryDelay: 100,
+  metadataMaxAge: 1000
+}
+const admin = new Admin(common)
+const members = new Map()
+
+const operations = {
+  hello: () => ({
+    client: `@platformatic/kafka ${dependencies['@platformatic/kafka']}`,
+    codecs: ['none', 'gzip', 'snappy', 'lz4', ...(zlib.zstdCompressSync === undefined ? [] : ['zstd'])],
+    lacks: ['range', 'cooperative']
+  }),
+
+  async create_topic ({ topic, partitions, configs }) {
+    const entries = Object.entries(configs).map(([name, value]) => ({ name, value }))
+    await admin.createTopics({ topics: [topic], partitions, replicas: 1, configs: entries })
+  },
+
+  async delete_topic ({ topic }) {
+    await admin.deleteTopics({ topics: [topic] })
+  },
+
+  async add_partitions ({ topic, partitions }) {
+    await admin.createPartitions({ topics: [{ name: topic, count: partitions, assignments: null }] })
+  },
+
+  async partition_count ({ topic }) {
+    const metadata = await admin.metadata({ topics: [topic], autocreateTopics: false, forceUpdate: true })
+    return metadata.topics.get(topic).partitionsCount
+  },
+
+  async describe_configs ({ topic }) {
+    const resource = { resourceType: TOPIC_RESOURCE, resourceName: topic, configurationKeys: null }
+    const [{ configs }] = await admin.describeConfigs({ resources: [resource] })
+    return Object.fromEntries(configs.map(({ name, value }) => [name, value]))
+  },
+
+  async alter_configs ({ topic, configs }) {
+    const changes = Object.entries(configs)
+      .map(([name, value]) => ({ name, configOperation: value === null ? DELETE : SET, value }))
+    const resource = { resourceType: TOPIC_RESOURCE, resourceName: topic, configs: changes }
+    await admin.incrementalAlterConfigs({ resources: [resource] })
+  },
+
+  async delete_records ({ topic, partition, offset }) {
+    const partitions = [{ partition, offset: BigInt(offset) }]
+    const [deleted] = await admin.deleteRecords({ topics: [{ name: topic, partitions }] })
+    return Number(deleted.partitions[0].lowWatermark)
+  },
+
+  async offsets ({ topic, partition }) {
+    return {
+      start: Number((await listed(topic, partition, -2)).offset),
+      end: Number((await listed(topic, partition, -1)).offset)
+    }
+  },
+
+  async offset_for_time ({ topic, partition, timestamp_ms: timestampMs }) {
+    const { offset } = await listed(topic, partition, timestampMs)
+    return offset < 0n ? null : Number(offset)
+  },
+
+  async produce ({ topic, records, codec, acks, idempotent }) {
+    const metadata = await admin.metadata({ topics: [topic], autocreateTopics: true })
+    const { partitionsCount } = metadata.topics.get(topic)
+    const producer = new Producer({ ...common, idempotent })
+    try {
+      const messages = records.map(each => message(topic, each, partitionsCount))
+      const { offsets } = await producer.send({
+        messages,
+        acks: ACKS[acks],
+        ...(codec === 'none' ? {} : { compression: codec })
+      })
+      const bases = (offsets ?? []).map(each => [each.partition, Number(each.offset)])
+      return placed(messages.map(each => each.partition), bases)
+    } finally {
+      await producer.close()
+    }
+  },
+
+  async fetch ({ topic, partition, offset, count, timeout_ms: timeoutMs }) {
+    const groupId = `fetch-${randomUUID()}`
+    const consumer = new Consumer({ ...common, groupId, maxWaitTime: 100, autocommit: false, maxBytes: 20_000_000 })
+    const records = []
+    const stream = await consumer.consume({
+      topics: [topic],
+      mode: MessagesStreamModes.MANUAL,
+      offsets: [{ topic, partition, offset: BigInt(offset) }]
+    })
+    stream.on('data', each => { if (each.partition === partition) records.push(record(each)) })
+    let failure = null
+    stream.on('error', error => { failure = error })
+    await until(() => failure !== null || records.length >= count, timeoutMs)
+    await consumer.close(true)
+    await admin.deleteGroups({ groups: [groupId] }).catch(() => {})
+    if (failure !== null) throw failure
+    return records.slice(0, count)
+  },
+
+  async join ({ member, group, topics, instance_id: groupInstanceId, session_timeout_ms: sessionTimeout }) {
+    const state = { records: [], next: new Map(), failure: null }
+    state.consumer = new Consumer({
+      ...common,
+      groupId: group,
+      ...(groupInstanceId === null ? {} : { groupInstanceId }),
+      sessionTimeout,
+      rebalanceTimeout: 10_000,
+      heartbeatInterval: 200,
+      maxWaitTime: 100,
+      autocommit: false
+    })
+    members.set(member, state)
+    state.consumer.consume({
+      topics,
+      mode: MessagesStreamModes.COMMITTED,
+      fallbackMode: MessagesStreamFallbackModes.EARLIEST
+    }).then(stream => {
+      stream.on('error', error => { state.failure = String(error) })
+      stream.on('data', each => {
+        state.records.push(record(each))
+        state.next.set(`${each.topic} ${each.partition}`, each.offset + 1n)
+      })
+    }, error => { state.failure = String(error) })
+  },
+
+  status ({ member }) {
+    const state = members.get(member)
+    const assignment = (state.consumer.assignments ?? [])
+      .flatMap(({ topic, partitions }) => partitions.map(each => [topic, each]))
+    const { records, failure } = state
+    state.records = []
+    return { assignment, records, failure }
+  },
+
+  async commit ({ member }) {
+    const { consumer, next } = members.get(member)
+    await consumer.commit({
+      offsets: [...next].map(([where, offset]) => {
+        const [topic, partition] = where.split(' ')
+        return { topic, partition: Number(partition), offset, leaderEpoch: -1 }
+      })
+    })
+  },
+
+  async leave ({ member }) {
+    await members.get(member).consumer.close(true)
+    members.delete(member)
+  },
+
+  async committed ({ group, topic, partition }) {
+    const topics = [{ name: topic, partitionIndexes: [partition] }]
+    const [found] = await admin.listConsumerGroupOffsets({ groups: [{ groupId: group, topics }] })
+    const offset = found.topics[0].partitions[0].committedOffset
+    return offset < 0n ? null : Number(offset)
+  },
+
+  groups: async () => [...(await admin.listGroups()).keys()],
+
+  async describe_group ({ group }) {
+    const { state, members, protocol } = (await admin.describeGroups({ groups: [group] })).get(group)
+    return { state: state.toUpperCase(), members: members.size, assignor: protocol ?? '' }
+  },
+
+  async delete_group ({ group }) {
+    await admin.deleteGroups({ groups: [group] })
+  }
+}
+
+async function listed (topic, partition, timestamp) {
+  const partitions = [{ partitionIndex: partition, timestamp: BigInt(timestamp) }]
+  const [found] = await admin.listOffsets({ topics: [{ name: topic, partitions }] })
+  return found.partitions[0]
+}
+
+// The partition is chosen here, by the client's own hash: its answer does not tell whither it sent.
+function message (topic, { key, value, headers, partition, timestamp_ms: timestampMs }, count) {
+  return {
+    topic,
+    ...(key === null ? {} : { key: unpack(key) }),
+    ...(value === null ? {} : { value: unpack(value) }),
+    headers: new Map(headers.map(([name, content]) => [Buffer.from(name), unpack(content)])),
+    partition: partition ?? compatibilityPartitioner(null, unpack(key)) % count,
+    ...(timestampMs === null ? {} : { timestamp: BigInt(timestampMs) })
+  }
+}
+
+function record ({ partition, offset, key, value, headers, timestamp }) {
+  return {
+    partition,
+    offset: Number(offset),
+    key: pack(key),
+    value: pack(value),
+    headers: [...headers].map(([name, content]) => [name.toString(), pack(content)]),
+    timestamp_ms: Number(timestamp)
+  }
+}
+
+function codeOf (error) {
+  if (error instanceof ProtocolError && typeof error.apiCode === 'number') return error.apiCode
+  for (const each of [error?.cause, ...(error?.errors ?? [])]) {
+    const code = each === undefined ? null : codeOf(each)
+    if (code !== null) return code
+  }
+  return null
+}
+
+await serve(operations, codeOf)
