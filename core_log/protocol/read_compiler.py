@@ -8,7 +8,16 @@ import struct as struct_module
 
 from . import primitives
 from .primitives import SMALL_ARRAY, STRING_BYTES_MAX
-from .schema import BoundField, Kind, Message, WireStruct, is_array, struct
+from .schema import (
+    BoundField,
+    Kind,
+    Message,
+    WireStruct,
+    inflexible_string,
+    is_array,
+    string,
+    struct,
+)
 from .source import FIXED, NUMBERS, Lines, Source, length_size, name_of_codes, size_min, step_name
 
 
@@ -59,6 +68,9 @@ class _Reader(Lines):
                 return self.read_nested(bound)
             if is_array(bound.wire):
                 return self.read_array(bound)
+            if kind is inflexible_string:
+                with self.inflexible():
+                    return self.read_text(string, nullable=self.nullable(bound))
             return self.read_text(kind, nullable=self.nullable(bound))
 
     def read_nested(self, bound: BoundField) -> str:

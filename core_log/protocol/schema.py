@@ -136,6 +136,8 @@ float64: Final = Kind("float64")
 boolean: Final = Kind("bool")
 uuid: Final = Kind("uuid")
 string: Final = Kind("string")
+inflexible_string: Final = Kind("inflexible_string")
+"""A string whose length takes two bytes in flexible versions too: the client id of a request."""
 binary: Final = Kind("bytes")
 record_batches: Final = Kind("records")
 """Bytes that are handed through without a copy: a view of the frame on the way in, the caller's

@@ -14,7 +14,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from .schema import BoundField, Kind, WireStruct, fields_of, is_array, struct
+from .schema import (
+    BoundField,
+    Kind,
+    WireStruct,
+    fields_of,
+    inflexible_string,
+    is_array,
+    string,
+    struct,
+)
 
 FIXED: Final = {
     "int8": ("b", 1),
@@ -101,6 +110,13 @@ class Lines:
         yield
         self.path.pop()
 
+    @contextmanager
+    def inflexible(self) -> Iterator[None]:
+        """For a field that keeps its old form in flexible versions."""
+        flexible, self.flexible = self.flexible, False
+        yield
+        self.flexible = flexible
+
     def fresh(self, letter: str) -> str:
         self.count += 1
         return f"{letter}{self.count}"
@@ -177,8 +193,8 @@ def _field_size_min(bound: BoundField, version: int, *, flexible: bool) -> int:
             return 1
         assert bound.struct_class is not None
         return size_min(bound.struct_class, version, flexible=flexible)
-    return 1 if flexible else length_size(kind)
+    return 1 if flexible and kind is not inflexible_string else length_size(kind)
 
 
 def length_size(kind: Kind) -> int:
-    return 2 if kind.name == "string" else 4
+    return 2 if kind in (string, inflexible_string) else 4

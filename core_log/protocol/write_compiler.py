@@ -10,7 +10,17 @@ from contextlib import contextmanager
 
 from . import primitives
 from .primitives import SMALL_ARRAY, STRING_BYTES_MAX
-from .schema import BoundField, Kind, Message, WireStruct, fields_of, is_array, struct
+from .schema import (
+    BoundField,
+    Kind,
+    Message,
+    WireStruct,
+    fields_of,
+    inflexible_string,
+    is_array,
+    string,
+    struct,
+)
 from .source import FIXED, NUMBERS, Lines, Source, name_of_codes, step_name
 
 
@@ -76,6 +86,9 @@ class _Writer(Lines):
             self.write_nested(bound, value)
         elif is_array(bound.wire):
             self.write_array(bound, value)
+        elif kind is inflexible_string:
+            with self.inflexible():
+                self.write_text(string, value, nullable=self.nullable(bound))
         else:
             self.write_text(kind, value, nullable=self.nullable(bound))
 

@@ -104,7 +104,7 @@ def _single(bound: BoundField, kind: str, version: int, rng: Random, *, small: b
     if kind == "uuid":
         return _pick((bytes(16), b"\xff" * 16, rng.randbytes(16)), rng)
     text = _pick(TEXTS[:5] if small else TEXTS, rng)
-    return text if kind == "string" else text.encode() + rng.randbytes(2)
+    return text if kind.endswith("string") else text.encode() + rng.randbytes(2)
 
 
 def _number(smallest: int, largest: int, rng: Random) -> int:

@@ -8,7 +8,7 @@ specification.
 
 from typing import Annotated
 
-from ..schema import Message, int16, int32, string, versions
+from ..schema import Message, inflexible_string, int16, int32, versions
 
 
 class RequestHeader(Message, kw_only=True):
@@ -18,7 +18,7 @@ class RequestHeader(Message, kw_only=True):
     request_api_key: Annotated[int, int16("0+")] = 0
     request_api_version: Annotated[int, int16("0+")] = 0
     correlation_id: Annotated[int, int32("0+")] = 0
-    client_id: Annotated[str | None, string("1+", nullable="1+")] = ""
+    client_id: Annotated[str | None, inflexible_string("1+", nullable="1+")] = ""
 
 
 class ResponseHeader(Message, kw_only=True):
