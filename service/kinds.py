@@ -163,7 +163,6 @@ class Duration(Kind[int]):
         return _quantity(
             _text(raw),
             units=DURATION_UNITS,
-            bare=1,
             unlimited=self.unlimited,
             bounds=(self.minimum_ms, self.maximum_ms, duration_text),
             reason="not a duration; write a number and a unit, such as 500ms, 30s, 10m, 2h or 7d",
@@ -193,7 +192,6 @@ class Size(Kind[int]):
         return _quantity(
             _text(raw),
             units=SIZE_UNITS,
-            bare=1,
             unlimited=self.unlimited,
             bounds=(self.minimum_bytes, self.maximum_bytes, size_text),
             reason="not a size; write bytes, or a number and a unit, such as 64 KiB or 1 GiB",
@@ -501,14 +499,18 @@ class OrNone(Kind[T | None]):
 
 
 def duration_text(duration_ms: int) -> str:
-    """The duration in the largest unit that divides it: ``7d``, ``90s``, ``1500ms``."""
-    return _largest(duration_ms, DURATION_UNITS, separator="", smallest="ms", without=("w",))
+    """The duration in the largest unit that divides it: ``7d``, ``90s``, ``1500ms``, ``0``."""
+    if duration_ms == 0:
+        return "0"
+    return _largest(duration_ms, DURATION_UNITS, separator="", without=("w",))
 
 
 def size_text(size_bytes: int) -> str:
-    """The size in the largest binary unit that divides it: ``1 GiB``, ``1000 B``."""
+    """The size in the largest binary unit that divides it: ``1 GiB``, ``1000 B``, ``0``."""
+    if size_bytes == 0:
+        return "0"
     decimal = ("kB", "KB", "MB", "GB", "TB")
-    return _largest(size_bytes, SIZE_UNITS, separator=" ", smallest="B", without=decimal)
+    return _largest(size_bytes, SIZE_UNITS, separator=" ", without=decimal)
 
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
@@ -521,14 +523,14 @@ def nearest(word: str, known: Sequence[str]) -> str | None:
 
 
 def _largest(
-    value: int, units: Mapping[str, int], *, separator: str, smallest: str, without: Sequence[str]
+    value: int, units: Mapping[str, int], *, separator: str, without: Sequence[str]
 ) -> str:
     fitting = [
         (factor, unit)
         for unit, factor in units.items()
-        if unit not in without and value and value % factor == 0
+        if unit not in without and value % factor == 0
     ]
-    factor, unit = max(fitting, default=(1, smallest))
+    factor, unit = max(fitting)
     return f"{value // factor}{separator}{unit}"
 
 
@@ -536,7 +538,6 @@ def _quantity(
     text: str,
     *,
     units: Mapping[str, int],
-    bare: int,
     unlimited: int | None,
     bounds: tuple[int | None, int | None, Callable[[int], str]],
     reason: str,
@@ -546,7 +547,7 @@ def _quantity(
     if len(text) > _DIGITS_MAX:
         raise Invalid(reason)
     if re.fullmatch(r"-?[0-9][0-9_]*", text):
-        return _bounded(int(text.replace("_", "")) * bare, *bounds)
+        return _bounded(int(text.replace("_", "")), *bounds)
     if not re.fullmatch(r"(?:[0-9]+(?:\.[0-9]+)?\s*[A-Za-z]+\s*)+", text, re.ASCII):
         raise Invalid(reason)
     total = 0

@@ -16,7 +16,21 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from .kinds import Flag
+from .kinds import (
+    Duration,
+    FilePath,
+    Flag,
+    HostPort,
+    Kind,
+    Listener,
+    Listing,
+    MappingOf,
+    Number,
+    OrNone,
+    SecretText,
+    Size,
+    Whole,
+)
 from .places import SettingsInvalid
 from .secrets import SecretSource
 from .settings import Declaration, Loaded, declarations, load
@@ -103,20 +117,22 @@ def _default_text(declaration: Declaration) -> str:
 
 
 def _metavar(declaration: Declaration) -> str:
-    kind = type(declaration.kind).__name__
-    return _METAVARS.get(kind, "VALUE")
+    kind = declaration.kind
+    while isinstance(kind, Listing | OrNone):
+        kind = kind.of
+    return _METAVARS.get(type(kind), "VALUE")
 
 
-_METAVARS: Final = {
-    "Whole": "NUMBER",
-    "Number": "NUMBER",
-    "Duration": "DURATION",
-    "Size": "SIZE",
-    "FilePath": "PATH",
-    "Listener": "NAME://HOST:PORT",
-    "HostPort": "HOST:PORT",
-    "MappingOf": "NAME=VALUE",
-    "SecretText": "SECRET",
+_METAVARS: Final[dict[type[Kind[Any]], str]] = {
+    Whole: "NUMBER",
+    Number: "NUMBER",
+    Duration: "DURATION",
+    Size: "SIZE",
+    FilePath: "PATH",
+    Listener: "NAME://HOST:PORT",
+    HostPort: "HOST:PORT",
+    MappingOf: "NAME=VALUE",
+    SecretText: "SECRET",
 }
 
 

@@ -135,8 +135,9 @@ def load(
     """
     declared = {declaration.name: declaration for declaration in declarations(settings)}
     problems: list[Problem] = []
+    file_layer = _file_layer(declared, file, problems)
     layers = [
-        *_file_layer(declared, file, problems),
+        *([] if file_layer is None else [file_layer]),
         _environment_layer(declared, prefix, environment, problems),
         _flag_layer(declared, flags),
     ]
@@ -149,33 +150,35 @@ def load(
         try:
             values[name] = _value(declaration, written, source)
         except SettingsInvalid as error:
-            problems.extend(error.problems)
+            # What an unreadable file would have set is not missing.
+            problems.extend(p for p in error.problems if p.place or file_layer is not None)
     if problems:
-        raise SettingsInvalid(problems)
+        raise SettingsInvalid(_in_reading_order(problems))
     return Loaded(values=_built(settings, values, places), places=places)
 
 
 def _file_layer(
     declared: Mapping[str, Declaration], file: Path | None, problems: list[Problem]
-) -> Iterable[dict[str, Located]]:
+) -> dict[str, Located] | None:
+    """What the file sets; None when it cannot be read as settings."""
     if file is None:
-        return []
+        return {}
     try:
         root = read(_file_text(file), name=escaped(str(file)))
     except SettingsInvalid as error:
         problems.extend(error.problems)
-        return []
+        return None
     if not isinstance(root.content, dict):
         reason = "a settings file is a mapping of names to values"
         problems.append(Problem(place=root.place, setting=None, shown=None, reason=reason))
-        return []
+        return None
     layer = {}
     for name, entry in root.content.items():
         if name in declared:
             layer[name] = entry.value
         else:
             problems.append(_unknown(entry.key_place, name, declared))
-    return [layer]
+    return layer
 
 
 def _file_text(file: Path) -> str:
@@ -295,6 +298,19 @@ def _unknown(place: Place, name: str, known: Iterable[str]) -> Problem:
     return Problem(
         place=place, setting=None, shown=shown(name), reason=f"there is no such setting{hint}"
     )
+
+
+def _in_reading_order(problems: Iterable[Problem]) -> list[Problem]:
+    """The file from its top, then variables, then flags, then what stands nowhere."""
+    origins = list(Origin)
+
+    def position(problem: Problem) -> tuple[int, int, int]:
+        place = problem.place
+        if place is None:
+            return (len(origins), 0, 0)
+        return (origins.index(place.origin), place.line or 0, place.column or 0)
+
+    return sorted(problems, key=position)
 
 
 def _built(settings: type[S], values: Mapping[str, Any], places: Mapping[str, Place]) -> S:
