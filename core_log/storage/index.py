@@ -12,11 +12,14 @@ on from the found position through batch headers, which say the truth, and an in
 sense is built anew from its segment.
 """
 
+from array import array
+from bisect import bisect_right
 from struct import Struct
 from typing import Final, NamedTuple, final
 
 from ..kernel.ids import NO_TIMESTAMP
 from ..kernel.ports import Buffer
+from ..records.batch import Batch
 
 OFFSET_ENTRY_BYTES: Final = 8
 TIME_ENTRY_BYTES: Final = 12
@@ -123,7 +126,7 @@ class TimeIndex:
         return self[count - 1] if count else TimestampOffset(NO_TIMESTAMP, self.base_offset)
 
     def append(self, timestamp_ms: int, offset: int) -> None:
-        """Note the highest timestamp so far and its offset; nothing happens unless it is new."""
+        """Note the highest timestamp so far and its offset; nothing happens unless it is higher."""
         if timestamp_ms > self.last.timestamp_ms:
             self.entries += _TIME_ENTRY.pack(timestamp_ms, offset - self.base_offset)
 
@@ -158,3 +161,86 @@ class TimeIndex:
         if last.offset < self.base_offset or last.timestamp_ms < self[0].timestamp_ms:
             return f"its last entry puts time {last.timestamp_ms} at offset {last.offset}"
         return None
+
+
+@final
+class SegmentIndexes:
+    """Both indexes of a segment that grows, made as Kafka makes them while it appends.
+
+    An entry comes with the first batch that starts more than ``interval_bytes`` behind the last.
+    """
+
+    __slots__ = ("_bytes_since_entry", "interval_bytes", "newest", "offsets", "times")
+
+    def __init__(self, offsets: OffsetIndex, times: TimeIndex, *, interval_bytes: int) -> None:
+        """Go on from two indexes; ``add`` the batches from the last offset entry's on."""
+        self.offsets = offsets
+        self.times = times
+        self.interval_bytes = interval_bytes
+        self.newest = times.last
+        """The highest timestamp so far, with the last offset of the batch that brought it."""
+        self._bytes_since_entry = 0
+
+    def add(self, batch: Batch, last_offset: int, position: int) -> None:
+        """Note the next batch, which starts at *position* of the segment."""
+        newest = self.newest
+        if batch.max_timestamp > newest.timestamp_ms:
+            newest = self.newest = TimestampOffset(batch.max_timestamp, last_offset)
+        if self._bytes_since_entry > self.interval_bytes:
+            self.offsets.append(last_offset, position)
+            self.times.append(*newest)
+            self._bytes_since_entry = 0
+        self._bytes_since_entry += batch.size_bytes
+
+    def seal(self) -> None:
+        """No batch follows now: the last time entry covers the whole segment."""
+        self.times.append(*self.newest)
+
+    def is_full(self, bytes_max: int) -> bool:
+        """A file of *bytes_max* has no room for another entry and for the one that seals it."""
+        return (
+            len(self.offsets.entries) > bytes_max - OFFSET_ENTRY_BYTES
+            or len(self.times.entries) > bytes_max - 2 * TIME_ENTRY_BYTES
+        )
+
+
+@final
+class RecentBatches:
+    """Where the last batches of a log begin: consumers at the tail ask for one of them.
+
+    It knows the batches of [first, ``end_offset``) without a gap, and ``end_position`` ends them.
+    """
+
+    __slots__ = ("_offsets", "_positions", "end_offset", "end_position")
+
+    COUNT_MAX: Final = 256  # 4 KB per partition that is written to
+
+    def __init__(self) -> None:
+        self._offsets = array("q")
+        self._positions = array("q")
+        self.end_offset = 0
+        self.end_position = 0
+
+    def add(self, base_offset: int, end_offset: int, position: int, end_position: int) -> None:
+        """Note the next batch. One that leaves a gap makes the earlier ones forgotten."""
+        offsets, positions = self._offsets, self._positions
+        if base_offset != self.end_offset:
+            del offsets[:], positions[:]
+        offsets.append(base_offset)
+        positions.append(position)
+        self.end_offset = end_offset
+        self.end_position = end_position
+        if len(offsets) > self.COUNT_MAX:
+            del offsets[: self.COUNT_MAX // 2]
+            del positions[: self.COUNT_MAX // 2]
+
+    def find(self, offset: int) -> tuple[int, int, int] | None:
+        """(base offset, position, end position) of the batch with *offset*; None if unknown."""
+        if offset >= self.end_offset:
+            return None
+        index = bisect_right(self._offsets, offset)
+        if not index:
+            return None
+        is_last = index == len(self._offsets)
+        end_position = self.end_position if is_last else self._positions[index]
+        return self._offsets[index - 1], self._positions[index - 1], end_position

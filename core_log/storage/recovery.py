@@ -1,0 +1,416 @@
+"""Opening a partition's directory: what it holds, and after a crash, what of that can be trusted.
+
+After a clean stop only the last segment's end is read. Otherwise every segment from the recovery
+point's on is read whole: checksums, sizes and offsets. What fails beyond the recovery point is the
+torn tail of a crash; it and all behind it is cut, and a note says so. What fails *below* it had
+been on disk and is damage: nothing is cut, a batch that only fails its checksum stays where it is
+for consumers to see, and a log whose batches cannot even be told apart takes no more appends.
+Indexes, producers, epochs and aborted transactions of what was read are built anew on the way.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, final
+
+from ..kernel.ids import NO_PRODUCER_ID
+from ..records.batch import Batch, CorruptBatch
+from . import names
+from .aborted import AbortedTransaction
+from .config import LogConfig
+from .epochs import EpochFileCorrupt, LeaderEpochs, decode_epochs
+from .errors import LogDamaged, LogDirectoryRefused
+from .index import RELATIVE_OFFSET_MAX, OffsetIndex, SegmentIndexes, TimeIndex
+from .notes import Note
+from .producers import CompletedTransaction, ProducerStates, SnapshotCorrupt
+from .scan import Found, walk_batches
+from .segment import Segment
+from .volume import Volume
+
+WHOLE_LOG: Final = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class LoadedLog:
+    """A partition's directory in memory, as PartitionLog takes it over."""
+
+    segments: list[Segment]
+    """Oldest first, never empty."""
+    log_start_offset: int
+    log_end_offset: int
+    epochs: LeaderEpochs
+    epochs_changed: bool
+    producers: ProducerStates
+    snapshot_offsets: list[int]
+    damage: LogDamaged | None
+    notes: list[Note] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the directory's checkpoints say of one log."""
+
+    recovery_point: int | None
+    """None when they say nothing: everything has to be looked at."""
+    log_start_offset: int
+    is_clean: bool
+    """The last owner stopped cleanly: the log ends at the recovery point."""
+
+
+def load_log(volume: Volume, path: str, *, config: LogConfig, known: Known) -> LoadedLog:
+    """Open the partition directory at *path*. Raises LogDirectoryRefused, OSError."""
+    loading = _Loading(volume, path, config, known)
+    loading.list_files()
+    loading.read_epochs()
+    if not (known.is_clean and loading.ends_cleanly()):
+        loading.recover()
+    return loading.finish()
+
+
+def read_producers(
+    volume: Volume,
+    path: str,
+    segments: list[Segment],
+    snapshot_offsets: list[int],
+    *,
+    end_offset: int,
+    expiration_ms: int,
+    refused: Callable[[int, str], None],
+) -> ProducerStates:
+    """The producers of everything below *end_offset*: the newest snapshot and what follows it.
+
+    A snapshot that is not sound is told to *refused* with its reason and passed over. Raises
+    OSError, LogDamaged.
+    """
+    producers = ProducerStates(expiration_ms=expiration_ms)
+    now_ms = volume.clock.now_ms()
+    start_offset = segments[0].base_offset
+    for offset in reversed(snapshot_offsets):
+        if offset > end_offset:
+            continue
+        data = volume.read_all(f"{path}/{names.offset_name(offset, names.SNAPSHOT)}")
+        try:
+            producers.load_snapshot(data or b"", now_ms=now_ms)
+        except SnapshotCorrupt as error:
+            refused(offset, error.reason)
+            continue
+        start_offset = max(offset, start_offset)
+        break
+    for segment, found in _batches_between(segments, start_offset, end_offset):
+        replay(producers, segment, found, now_ms=now_ms)
+    return producers
+
+
+def replay(
+    producers: ProducerStates, segment: Segment, found: Found, *, now_ms: int
+) -> CompletedTransaction | None:
+    """Tell *producers* of a stored batch; the transaction it ended. Raises CorruptBatch, OSError."""
+    batch = found.batch
+    if batch.producer_id == NO_PRODUCER_ID:
+        return None
+    if batch.is_control and len(batch.view) < batch.size_bytes:
+        batch = Batch(memoryview(segment.file().read_at(batch.size_bytes, found.position)))
+    return producers.update(batch, now_ms=now_ms)
+
+
+def _batches_between(
+    segments: list[Segment], start_offset: int, end_offset: int
+) -> Iterator[tuple[Segment, Found]]:
+    first = max(bisect_right(segments, start_offset, key=_base_offset) - 1, 0)
+    for segment in segments[first:]:
+        if segment.base_offset >= end_offset or start_offset >= end_offset:
+            return
+        located = segment.locate(start_offset)
+        if located is None:
+            continue
+        for found in segment.batches(located.position):
+            if found.batch.base_offset >= end_offset:
+                return
+            yield segment, found
+
+
+def _base_offset(segment: Segment) -> int:
+    return segment.base_offset
+
+
+class _Stop(NamedTuple):
+    """Where the batches of a segment end, and what is wrong there."""
+
+    position: int
+    next_offset: int
+    fault: str | None
+
+
+@final
+class _Loading:
+    """The work of load_log, step by step."""
+
+    def __init__(self, volume: Volume, path: str, config: LogConfig, known: Known) -> None:
+        self._volume = volume
+        self._path = path
+        self._config = config
+        self._known = known
+        self._notes: list[Note] = []
+        self._segments: list[Segment] = []
+        self._snapshots: list[int] = []
+        self._epochs: LeaderEpochs | None = None
+        self._epochs_changed = False
+        self._producers: ProducerStates | None = None
+        self._end_offset = 0
+        self._damage: LogDamaged | None = None
+        self._now_ms = volume.clock.now_ms()
+
+    def list_files(self) -> None:
+        """Find segments and snapshots; remove what a crash left half done."""
+        fs = self._volume.fs
+        by_suffix: dict[str, list[int]] = {}
+        for name in fs.list(self._path):
+            parsed = names.parse_offset_name(name)
+            if name.endswith(names.SWAP):
+                raise LogDirectoryRefused(
+                    self._path,
+                    f"{name} is left from a compaction that was interrupted; start the Kafka that "
+                    "wrote it once more and stop it cleanly",
+                )
+            if name.endswith((names.DELETED, names.CLEANED, names.TEMPORARY)):
+                fs.remove(f"{self._path}/{name}")
+            elif parsed is not None:
+                by_suffix.setdefault(parsed[1], []).append(parsed[0])
+        bases = by_suffix.get(names.LOG, [])
+        for suffix in names.SEGMENT_SUFFIXES[1:]:
+            for orphan in set(by_suffix.get(suffix, ())) - set(bases):
+                fs.remove(f"{self._path}/{names.offset_name(orphan, suffix)}")
+        self._snapshots = by_suffix.get(names.SNAPSHOT, [])
+        self._segments = [self._segment(base, is_there=True) for base in bases]
+        if not self._segments:
+            known = self._known
+            start = max(known.log_start_offset, known.recovery_point or 0)
+            if known.recovery_point:
+                self._note("log_files_missing", severe=True, recovery_point=known.recovery_point)
+            self._segments = [self._segment(start, is_there=False)]
+
+    def read_epochs(self) -> None:
+        """Read the leader epochs; without a sound file the batches have to tell them."""
+        data = self._volume.read_all(f"{self._path}/{names.EPOCHS}")
+        try:
+            if data is not None:
+                self._epochs = LeaderEpochs(decode_epochs(data))
+        except EpochFileCorrupt as error:
+            self._note("leader_epochs_unreadable", reason=error.reason)
+        if not any(segment.size_bytes for segment in self._segments):
+            self._epochs = self._epochs or LeaderEpochs()
+
+    def ends_cleanly(self) -> bool:
+        """The log ends where the clean stop said; nothing has to be recovered."""
+        if self._epochs is None or self._known.recovery_point is None:
+            return False
+        last = self._segments[-1]
+        try:
+            self._end_offset = last.activate() if last.size_bytes else last.base_offset
+            if self._end_offset != self._known.recovery_point:
+                self._note(
+                    "clean_stop_contradicted",
+                    recovery_point=self._known.recovery_point,
+                    log_end_offset=self._end_offset,
+                )
+                return False
+            self._producers = self._read_producers(self._end_offset)
+        except LogDamaged as error:
+            self._note("clean_stop_contradicted", reason=error.reason)
+            return False
+        if last.size_bytes:
+            last.unload()
+        return True
+
+    def recover(self) -> None:
+        """Read every segment from the recovery point's on; cut the torn tail."""
+        recovery_point = self._known.recovery_point or WHOLE_LOG
+        first = max(bisect_right(self._segments, recovery_point, key=_base_offset) - 1, 0)
+        if self._epochs is None:
+            first, self._epochs = 0, LeaderEpochs()
+        # Recovered snapshots would hold what a cut tail said.
+        self._drop_snapshots(above=self._segments[first].base_offset)
+        self._producers = self._read_producers(self._segments[first].base_offset)
+        self._epochs_changed |= self._epochs.truncate_from_end(self._segments[first].base_offset)
+        next_offset = self._segments[first].base_offset
+        for index, segment in enumerate(self._segments[first:], start=first):
+            stop = self._read_segment(segment, next_offset, recovery_point)
+            next_offset = stop.next_offset
+            if stop.fault is not None and next_offset < recovery_point:
+                self._damage = LogDamaged(
+                    f"{segment.log_path}, byte {stop.position}",
+                    offset=next_offset,
+                    reason=stop.fault,
+                )
+                self._note("log_damaged", severe=True, offset=next_offset, reason=stop.fault)
+                next_offset = recovery_point
+                break
+            if stop.fault is not None:
+                self._cut(index, stop)
+                break
+        self._end_offset = next_offset
+        if next_offset < recovery_point and self._damage is None:
+            self._note(
+                "flushed_records_missing",
+                severe=True,
+                recovery_point=recovery_point,
+                log_end_offset=next_offset,
+            )
+        self._sync_from(first)
+
+    def finish(self) -> LoadedLog:
+        """What was found, with the log start where the checkpoint and the files put it."""
+        assert self._epochs is not None
+        assert self._producers is not None
+        start = max(self._known.log_start_offset, self._segments[0].base_offset)
+        if start > self._end_offset:
+            self._note(
+                "log_start_beyond_end",
+                severe=True,
+                log_start_offset=start,
+                log_end_offset=self._end_offset,
+            )
+            self._start_anew(start)
+        self._epochs_changed |= self._epochs.truncate_from_end(self._end_offset)
+        self._epochs_changed |= self._epochs.truncate_from_start(start)
+        self._drop_snapshots(above=self._end_offset)
+        return LoadedLog(
+            segments=self._segments,
+            log_start_offset=start,
+            log_end_offset=self._end_offset,
+            epochs=self._epochs,
+            epochs_changed=self._epochs_changed,
+            producers=self._producers,
+            snapshot_offsets=self._snapshots,
+            damage=self._damage,
+            notes=self._notes,
+        )
+
+    # Parts of the steps
+
+    def _segment(self, base_offset: int, *, is_there: bool) -> Segment:
+        path = f"{self._path}/{names.offset_name(base_offset, names.LOG)}"
+        return Segment(
+            self._volume,
+            self._path,
+            base_offset,
+            created_ms=self._now_ms,
+            interval_bytes=self._config.index_interval_bytes,
+            size_bytes=self._volume.fs.size(path) if is_there else None,
+        )
+
+    def _read_producers(self, end_offset: int) -> ProducerStates:
+        return read_producers(
+            self._volume,
+            self._path,
+            self._segments,
+            self._snapshots,
+            end_offset=end_offset,
+            expiration_ms=self._config.producer_id_expiration_ms,
+            refused=lambda offset, reason: self._note(
+                "producer_snapshot_unreadable", offset=offset, reason=reason
+            ),
+        )
+
+    def _read_segment(self, segment: Segment, next_offset: int, recovery_point: int) -> _Stop:
+        """Read one segment's batches and build from them what is derived."""
+        assert self._epochs is not None
+        assert self._producers is not None
+        indexes = SegmentIndexes(
+            OffsetIndex(segment.base_offset),
+            TimeIndex(segment.base_offset),
+            interval_bytes=self._config.index_interval_bytes,
+        )
+        aborted: list[AbortedTransaction] = []
+        position, fault = 0, None
+        try:
+            for found in walk_batches(segment.file(), 0, segment.size_bytes):
+                batch = found.batch
+                fault = _offset_fault(segment, batch, next_offset) or found.fault
+                if fault is not None and (next_offset >= recovery_point or found.fault is None):
+                    break
+                if fault is not None:
+                    self._note("batch_damaged", severe=True, offset=next_offset, reason=fault)
+                else:
+                    ended = replay(self._producers, segment, found, now_ms=self._now_ms)
+                    if ended is not None and ended.is_aborted:
+                        aborted.append(ended.index_entry())
+                fault = None
+                if batch.partition_leader_epoch >= 0:
+                    self._epochs_changed |= self._epochs.assign(
+                        batch.partition_leader_epoch, batch.base_offset
+                    )
+                indexes.add(batch, batch.last_offset, found.position)
+                next_offset, position = batch.next_offset, found.end_position
+        except CorruptBatch as error:
+            fault = error.reason
+        segment.adopt(indexes)
+        segment.transactions.reset(aborted)
+        is_last = segment is self._segments[-1]
+        if fault is None and not is_last:
+            segment.seal()
+            segment.save_indexes()
+            segment.unload()
+        return _Stop(position, max(next_offset, segment.base_offset), fault)
+
+    def _cut(self, index: int, stop: _Stop) -> None:
+        """Remove the tail that the crash tore: newest file first, so that no hole can appear."""
+        segment, later = self._segments[index], self._segments[index + 1 :]
+        cut_bytes = segment.size_bytes - stop.position + sum(other.size_bytes for other in later)
+        for other in reversed(later):
+            self._remove(other)
+        del self._segments[index + 1 :]
+        segment.cut_file(stop.position)
+        self._note(
+            "log_tail_truncated",
+            offset=stop.next_offset,
+            position=stop.position,
+            bytes=cut_bytes,
+            segments_removed=len(later),
+            reason=stop.fault or "",
+        )
+
+    def _sync_from(self, first: int) -> None:
+        # After kill -9 the batches are only in the page cache; what we call recovered is on disk.
+        for segment in self._segments[first:]:
+            if segment.is_created:
+                segment.file().sync()
+            transactions = segment.transactions.file()
+            if transactions is not None:
+                transactions.sync()
+        self._volume.fs.sync_directory(self._path)
+
+    def _start_anew(self, offset: int) -> None:
+        old, self._segments = self._segments, [self._segment(offset, is_there=False)]
+        self._segments[0].create()
+        self._volume.fs.sync_directory(self._path)
+        for segment in old:
+            self._remove(segment)
+        self._drop_snapshots(above=-1)
+        self._producers = ProducerStates(expiration_ms=self._config.producer_id_expiration_ms)
+        self._epochs = LeaderEpochs()
+        self._epochs_changed = True
+        self._end_offset = offset
+
+    def _remove(self, segment: Segment) -> None:
+        for path in reversed(segment.paths):
+            self._volume.forget(path)
+            self._volume.fs.remove(path)
+
+    def _drop_snapshots(self, *, above: int) -> None:
+        for offset in [offset for offset in self._snapshots if offset > above]:
+            self._volume.fs.remove(f"{self._path}/{names.offset_name(offset, names.SNAPSHOT)}")
+            self._snapshots.remove(offset)
+
+    def _note(self, event: str, *, severe: bool = False, **facts: int | str) -> None:
+        self._notes.append(Note(event=event, path=self._path, facts=facts, severe=severe))
+
+
+def _offset_fault(segment: Segment, batch: Batch, next_offset: int) -> str | None:
+    if batch.base_offset < max(next_offset, segment.base_offset):
+        return f"its base offset is {batch.base_offset}, the batch before it ended at {next_offset}"
+    if not 0 <= batch.last_offset_delta <= RELATIVE_OFFSET_MAX:
+        return f"its last offset delta is {batch.last_offset_delta}"
+    if batch.last_offset - segment.base_offset > RELATIVE_OFFSET_MAX:
+        return f"its last offset {batch.last_offset} is too far from the segment's base"
+    return None
