@@ -23,7 +23,7 @@ class ErrorCode(IntEnum):
     retriable: bool
     meaning: str
 
-    def __new__(cls, code: int, retriable: bool, meaning: str) -> Self:  # noqa: FBT001 - table columns
+    def __new__(cls, code: int, retriable: bool = PERMANENT, meaning: str = "") -> Self:  # noqa: FBT001 - columns of the table
         member = int.__new__(cls, code)
         member._value_ = code
         member.retriable = retriable
@@ -281,6 +281,14 @@ class ErrorCode(IntEnum):
         RETRIABLE,
         "The broker keeps as many share sessions as it may.",
     )
+
+
+def error_code(number: int) -> ErrorCode:
+    """The code of that number; UNKNOWN_SERVER_ERROR for one that Kafka does not have."""
+    return _BY_NUMBER.get(number, ErrorCode.UNKNOWN_SERVER_ERROR)
+
+
+_BY_NUMBER: Final = {code.value: code for code in ErrorCode}
 
 
 class ApiError(Exception):
