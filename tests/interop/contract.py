@@ -15,6 +15,7 @@ from .conftest import OpenClient
 from .data import fancy_headers, noise, partition_of, records
 from .waiting import eventually
 
+UNKNOWN = -1
 OFFSET_OUT_OF_RANGE = 1
 UNKNOWN_TOPIC_OR_PARTITION = 3
 MESSAGE_TOO_LARGE = 10
@@ -177,7 +178,8 @@ class ClientContract:
     def test_a_compacted_topic_wants_keys(self, client: Client, topic: str) -> None:
         client.create_topic(topic, configs={"cleanup.policy": "compact"})
         keyless = [Record(value=b"nobody's", partition=0)]
-        _refused(INVALID_RECORD, lambda: client.produce(topic, keyless))
+        code = UNKNOWN if "error_codes_above_85" in client.lacks else INVALID_RECORD
+        _refused(code, lambda: client.produce(topic, keyless))
         client.produce(topic, [Record(key=b"k", value=None, partition=0)])
         assert client.offsets(topic).end == 1
 
@@ -200,6 +202,7 @@ class ClientContract:
         client.produce(topic, sent, codec="gzip")
         received = client.fetch(topic, count=30)
         assert _contents(received) == _contents(sent)
+        _needs(client, "append_time")
         assert len({each.timestamp_ms for each in received}) == 1
         assert received[0].timestamp_ms not in {each.timestamp_ms for each in sent}
 
@@ -278,6 +281,8 @@ class ClientContract:
             _balanced(members, topic, 6)
             assert {len(each.assignment) for each in members} == {6 // count}
         _produce_and_read(client, topic, members, "three")
+        for member in members:
+            member.commit()
         members.pop(0).leave()
         _balanced(members, topic, 6)
         _produce_and_read(client, topic, members, "two")
@@ -437,6 +442,9 @@ def _produce_and_read(client: Client, topic: str, members: Sequence[Member], see
     client.produce(topic, sent)
     eventually(lambda: sum(len(member.refresh().records) for member in members) >= len(sent))
     received = [record for member in members for record in member.records]
+    if "single_delivery" in client.lacks:
+        assert set(received) == set(sent)
+        return
     assert Counter(received) == Counter(sent)
     for member in members:
         by_partition = sorted(member.records, key=lambda each: each.partition or 0)

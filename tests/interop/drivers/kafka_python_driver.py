@@ -131,6 +131,8 @@ class Operations:
             raise Refused(error.errno, str(error)) from error
         finally:
             producer.close(timeout=5)
+        if acks == "0":
+            return [(-1, -1)] * len(records)
         return [(each.partition, each.offset) for each in placed]
 
     def fetch(

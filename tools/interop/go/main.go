@@ -294,7 +294,6 @@ func (d *driver) produce(ctx context.Context, r *request) (any, error) {
 		kgo.ProducerBatchMaxBytes(20_000_000),
 		kgo.BrokerMaxWriteBytes(40_000_000),
 		kgo.ProducerLinger(5*time.Millisecond),
-		kgo.RecordDeliveryTimeout(15*time.Second),
 		kgo.AllowAutoTopicCreation(),
 		kgo.RecordPartitioner(partitioner()),
 	)

@@ -1,7 +1,8 @@
 // @platformatic/kafka behind the wire of wire.mjs: a client that speaks only high versions.
 //
 // It knows no consumption by assignment: `fetch` joins a group of its own in manual mode. zstd
-// needs a Node newer than 22.
+// needs a Node newer than 22. After a rebalance it may hand out a batch twice (seen with Kafka), and
+// it shows the producer's timestamp where the broker stamped the batch.
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -17,6 +18,7 @@ const ACKS = { all: -1, 1: 1, 0: 0 }
 const TOPIC_RESOURCE = 2
 const SET = 0
 const DELETE = 1
+const UNKNOWN_TOPIC_OR_PARTITION = 3
 
 const common = {
   clientId: 'headwater-interop',
@@ -32,7 +34,7 @@ const operations = {
   hello: () => ({
     client: `@platformatic/kafka ${dependencies['@platformatic/kafka']}`,
     codecs: ['none', 'gzip', 'snappy', 'lz4', ...(zlib.zstdCompressSync === undefined ? [] : ['zstd'])],
-    lacks: ['range', 'cooperative']
+    lacks: ['range', 'cooperative', 'append_time', 'single_delivery']
   }),
 
   async create_topic ({ topic, partitions, configs }) {
@@ -128,7 +130,7 @@ const operations = {
       groupId: group,
       ...(groupInstanceId === null ? {} : { groupInstanceId }),
       sessionTimeout,
-      rebalanceTimeout: 10_000,
+      rebalanceTimeout: Math.max(10_000, sessionTimeout),
       heartbeatInterval: 200,
       maxWaitTime: 100,
       autocommit: false
@@ -219,7 +221,10 @@ function record ({ partition, offset, key, value, headers, timestamp }) {
   }
 }
 
+// The errors of single records come first, all as -1; the partition's own code follows.
 function codeOf (error) {
+  if (error?.message?.startsWith('Unknown topic ')) return UNKNOWN_TOPIC_OR_PARTITION
+  if (error?.path?.includes('/record_errors/')) return null
   if (error instanceof ProtocolError && typeof error.apiCode === 'number') return error.apiCode
   for (const each of [error?.cause, ...(error?.errors ?? [])]) {
     const code = each === undefined ? null : codeOf(each)
