@@ -1,17 +1,60 @@
-"""One data directory: who it belongs to, the logs in it, and the checkpoints beside them."""
+"""One data directory: whose it is, the logs in it, and the checkpoints beside them.
 
-from __future__ import annotations
+What is durable when: a log's batches with their flush; recovery points, log starts, high
+watermarks and leader epochs with a checkpoint, which only then removes the files that the log
+starts leave behind; a created log with its first flush or ``sync_created``. The clean-shutdown
+marker is removed before anything else is written.
+"""
 
-from typing import TYPE_CHECKING, Protocol, final
+import json
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Final, Protocol, final
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from ..kernel.ids import ID_BYTES, NO_TOPIC_ID, id_text
+from ..kernel.ports import Clock, File, FileSystem, OpenMode, Random
+from . import names
+from .checkpoints import (
+    HIGH_WATERMARKS,
+    LOG_STARTS,
+    RECOVERY_POINTS,
+    CheckpointCorrupt,
+    Offsets,
+    decode_offsets,
+    encode_offsets,
+)
+from .config import LogConfig
+from .errors import DiskFull, LogDirectoryFailed, LogDirectoryRefused
+from .identity import (
+    CLEAN_SHUTDOWN,
+    FORMAT_PROPERTIES,
+    FORMAT_VERSION,
+    LOCK,
+    META_PROPERTIES,
+    DirectoryIdentity,
+    IdentityUnreadable,
+    decode_format,
+    decode_identity,
+    decode_topic_id,
+    encode_format,
+    encode_identity,
+    encode_topic_id,
+)
+from .log import PartitionLog
+from .notes import Note
+from .recovery import Known, load_log
+from .segment import Segment
+from .volume import NO_SPACE, Volume, read_all, write_durably
 
-    from ..kernel.ports import Clock, FileSystem, Random
-    from .config import LogConfig
-    from .errors import LogDirectoryFailed
-    from .log import PartitionLog
-    from .notes import Note
+RESERVE: Final = "headwater.reserve"
+RESERVE_BYTES: Final = 1024 * 1024
+"""Given up when a checkpoint finds the disk full: without one nothing could ever be deleted."""
+
+RESERVED_DIRECTORY_IDS: Final = 100
+"""Kafka keeps the ids whose number is below this for purposes of its own (KIP-858)."""
+
+FILES_MAX: Final = 512
 
 
 class ConfigFor(Protocol):
@@ -24,24 +67,88 @@ class ConfigFor(Protocol):
 class CheckpointJob:
     """Values of one moment that run() makes durable, then removes files no longer needed."""
 
+    def __init__(
+        self,
+        fs: FileSystem,
+        path: str,
+        *,
+        files: Mapping[str, bytes],
+        epochs: Mapping[PartitionLog, bytes],
+        doomed: Mapping[PartitionLog, list[Segment]],
+    ) -> None:
+        self.epochs = epochs
+        self.doomed = doomed
+        self.is_done = False
+        """It ran to its end; otherwise the disk was full and the next checkpoint tries again."""
+        self._fs = fs
+        self._path = path
+        self._files = files
+
     def run(self) -> None:
-        """Any thread; blocks. Raises OSError."""
+        """Any thread; blocks. Raises OSError, but for a full disk: see ``is_done``."""
+        try:
+            self._run()
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
+            self._fs.remove(f"{self._path}/{RESERVE}")
+            try:
+                self._run()
+            except OSError as again:
+                if again.errno not in NO_SPACE:
+                    raise
+
+    def _run(self) -> None:
+        # Epochs first: a recovery point that passes them says that no scan will find them again.
+        for log, content in self.epochs.items():
+            if self._fs.is_directory(log.path):  # else it was deleted meanwhile
+                write_durably(self._fs, f"{log.path}/{names.EPOCHS}", content)
+                self._fs.sync_directory(log.path)
+        for name, content in self._files.items():
+            write_durably(self._fs, f"{self._path}/{name}", content)
+        self._fs.sync_directory(self._path)
+        for log, segments in self.doomed.items():
+            if self._fs.is_directory(log.path):
+                _set_aside(self._fs, segments)
+        self.is_done = True
 
 
 @final
 class LogDirectory:
-    """Holds the directory's lock until close()."""
+    """Holds the directory's lock until close(). One owner, the event loop."""
 
-    path: str
-    cluster_id: str
-    directory_id: bytes
-    node_id: int
-    offline_reason: str | None
-    """Why nothing of this directory is served any more; None while all is well."""
-    was_clean: bool
-    """The last owner stopped cleanly, so nothing has to be recovered."""
-    high_watermarks: Mapping[tuple[str, int], int]
-    """As of the last checkpoint before load()."""
+    def __init__(
+        self,
+        volume: Volume,
+        *,
+        identity: DirectoryIdentity,
+        lock: File,
+        was_clean: bool,
+        checkpoints: Mapping[str, Offsets],
+        notes: list[Note],
+    ) -> None:
+        """See open()."""
+        assert identity.directory_id is not None
+        self.path: Final = volume.path
+        self.cluster_id: Final = identity.cluster_id
+        self.node_id: Final = identity.node_id
+        self.directory_id: Final = identity.directory_id
+        self.was_clean: Final = was_clean
+        """The last owner stopped cleanly, so nothing has to be recovered."""
+        self.high_watermarks: Final = checkpoints[HIGH_WATERMARKS]
+        """As of the last checkpoint before open()."""
+        self._volume = volume
+        self._lock = lock
+        self._recovery_points = checkpoints[RECOVERY_POINTS]
+        self._log_starts = checkpoints[LOG_STARTS]
+        self._notes = notes
+        self._logs: dict[tuple[str, int], PartitionLog] = {}
+        self._removals: deque[tuple[int, str]] = deque()  # due time by the wall clock, path
+        self._created = False
+        self._last_high_watermarks: Offsets = self.high_watermarks
+
+    def __repr__(self) -> str:
+        return f"<LogDirectory {self.path}: {len(self._logs)} logs {self.offline_reason or ''}>"
 
     @classmethod
     def open(
@@ -53,58 +160,419 @@ class LogDirectory:
         cluster_id: str | None,
         clock: Clock,
         rng: Random,
-        open_files_max: int = 512,
+        open_files_max: int = FILES_MAX,
         on_failure: Callable[[LogDirectoryFailed], None] | None = None,
-    ) -> LogDirectory:
+    ) -> "LogDirectory":
         """Take the directory over, creating what is missing.
 
         Without *cluster_id* the directory's own is taken, or a new one made up. Raises
         LogDirectoryRefused when another process holds it, when it belongs to another node or
         cluster, or when a newer version wrote it; LogDirectoryFailed when a file cannot be used.
         """
-        raise NotImplementedError
+        volume = Volume(
+            fs, path, clock=clock, rng=rng, open_files_max=open_files_max, on_failure=on_failure
+        )
+        with _failing(volume):
+            fs.make_directory(path)
+            lock = _lock(fs, path)
+            try:
+                identity = _identify(fs, path, node_id=node_id, cluster_id=cluster_id, rng=rng)
+                notes: list[Note] = []
+                checkpoints = {
+                    name: _read_offsets(fs, path, name, notes)
+                    for name in (RECOVERY_POINTS, LOG_STARTS, HIGH_WATERMARKS)
+                }
+                marker = f"{path}/{CLEAN_SHUTDOWN}"
+                was_clean = fs.size(marker) is not None
+                fs.remove(marker)
+                _reserve(fs, path)
+                fs.sync_directory(path)
+            except BaseException:
+                lock.close()
+                raise
+        return cls(
+            volume,
+            identity=identity,
+            lock=lock,
+            was_clean=was_clean,
+            checkpoints=checkpoints,
+            notes=notes,
+        )
+
+    @property
+    def offline_reason(self) -> str | None:
+        """Why nothing of this directory is served any more; None while all is well."""
+        failure = self._volume.failure
+        return None if failure is None else failure.reason
+
+    @property
+    def log_count(self) -> int:
+        return len(self._logs)
 
     def load(self, config_for: ConfigFor) -> tuple[list[PartitionLog], list[Note]]:
-        """Every partition log in the directory but ``__cluster_metadata``, recovered if need be."""
-        raise NotImplementedError
+        """Every partition log in the directory but ``__cluster_metadata``, recovered if need be.
+
+        Raises LogDirectoryRefused, LogDirectoryFailed.
+        """
+        notes, self._notes = self._notes, []
+        found: list[PartitionLog] = []
+        with _failing(self._volume):
+            for name in self._volume.fs.list(self.path):
+                partition = names.parse_partition_directory(name)
+                is_ours = partition is not None and partition.topic != names.CLUSTER_METADATA_TOPIC
+                if not is_ours and not names.is_deleted_directory(name):
+                    continue
+                path = f"{self.path}/{name}"
+                if not self._volume.fs.is_directory(path):
+                    continue
+                if names.is_deleted_directory(name):
+                    self._removals.append((0, path))
+                elif partition is not None:
+                    log = self._load(partition, config_for(*partition), notes)
+                    if log is not None:
+                        found.append(log)
+        return found, notes
 
     def open_log(
         self, topic: str, partition: int, topic_id: bytes, config: LogConfig
     ) -> tuple[PartitionLog, list[Note]]:
         """One log by name, recovered if need be, created if missing: the metadata log."""
-        raise NotImplementedError
+        notes: list[Note] = []
+        path = f"{self.path}/{names.partition_directory(topic, partition)}"
+        with _failing(self._volume):
+            if not self._volume.fs.is_directory(path):
+                return self.create(topic, partition, topic_id, config), notes
+            log = self._open(topic, partition, topic_id, config, notes)
+        return log, notes
 
     def create(
         self, topic: str, partition: int, topic_id: bytes, config: LogConfig
     ) -> PartitionLog:
-        """An empty log. Not durable before sync_created() or its first flush."""
-        raise NotImplementedError
+        """An empty log. Not durable before sync_created() or its first flush.
+
+        Raises DiskFull, LogDirectoryFailed.
+        """
+        self._check_online()
+        path = f"{self.path}/{names.partition_directory(topic, partition)}"
+        fs = self._volume.fs
+        try:
+            fs.make_directory(path)
+            file = fs.open(f"{path}/{names.PARTITION_METADATA}", OpenMode.REPLACE)
+            try:
+                file.write_at([encode_topic_id(topic_id)], 0)
+            finally:
+                file.close()
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise self._volume.fail(error) from error
+            raise DiskFull(path) from error
+        self._created = True
+        known = Known(recovery_point=0, log_start_offset=0, is_clean=True)
+        with _failing(self._volume):
+            loaded = load_log(self._volume, path, config=config, known=known)
+        log = PartitionLog(
+            self._volume,
+            path,
+            topic=topic,
+            partition=partition,
+            topic_id=topic_id,
+            config=config,
+            loaded=loaded,
+            is_new=True,
+        )
+        self._logs[topic, partition] = log
+        return log
 
     def sync_created(self) -> None:
         """The directories made by create() survive a power loss from now on. Blocks."""
+        if self._created:
+            self._check_online()
+            with _failing(self._volume):
+                self._volume.fs.sync_directory(self.path)
+            self._created = False
 
     def delete(self, log: PartitionLog) -> None:
-        """Take the log out of service; its files go after ``file.delete.delay.ms``."""
+        """Take the log out of service; its files go after ``file.delete.delay.ms``.
+
+        Raises LogDirectoryFailed.
+        """
+        self._check_online()
+        self._logs.pop((log.topic, log.partition), None)
+        self._retire(log.topic, log.partition, delay_ms=log.config.file_delete_delay_ms)
+        log.retire()
 
     def remove_deleted(self, now_ms: int) -> int:
-        """Remove files whose delay is over, and say how many; blocks."""
-        raise NotImplementedError
+        """Remove files whose delay is over, and say how many; blocks.
 
-    def begin_checkpoint(self, high_watermarks: Mapping[tuple[str, int], int]) -> CheckpointJob:
-        """Recovery points, log starts and the given high watermarks as of now."""
-        raise NotImplementedError
+        Any thread, but one call at a time. Raises OSError.
+        """
+        count = 0
+        for _ in range(len(self._removals)):
+            due_ms, path = self._removals.popleft()
+            if due_ms > now_ms:
+                self._removals.append((due_ms, path))
+                continue
+            self._volume.fs.remove(path)
+            count += 1
+        return count
 
-    def checkpoint(self, high_watermarks: Mapping[tuple[str, int], int]) -> None:
-        """begin_checkpoint() and its run(), here and now; blocks."""
+    def begin_checkpoint(self, high_watermarks: Offsets) -> CheckpointJob:
+        """Recovery points, log starts and the given high watermarks as of now.
+
+        Raises LogDirectoryFailed.
+        """
+        self._check_online()
+        self._last_high_watermarks = high_watermarks
+        epochs: dict[PartitionLog, bytes] = {}
+        doomed: dict[PartitionLog, list[Segment]] = {}
+        for log in self._logs.values():
+            if log.doomed:
+                doomed[log] = log.take_doomed()
+            if (content := log.take_epochs()) is not None:
+                epochs[log] = content
+        mine = {name: offset for name, offset in high_watermarks.items() if name in self._logs}
+        # As in Kafka, a log start that the first segment's name tells is not written down.
+        starts = {
+            name: log.log_start_offset
+            for name, log in self._logs.items()
+            if log.log_start_offset > log.first_base_offset
+        }
+        files = {
+            # The log start before the recovery point: the second must not promise what the first
+            # has taken away.
+            LOG_STARTS: encode_offsets(starts),
+            RECOVERY_POINTS: encode_offsets(
+                {name: log.flushed_offset for name, log in self._logs.items()}
+            ),
+            HIGH_WATERMARKS: encode_offsets(mine),
+        }
+        return CheckpointJob(self._volume.fs, self.path, files=files, epochs=epochs, doomed=doomed)
 
     def end_checkpoint(self, job: CheckpointJob, error: OSError | None = None) -> None:
         """A job that ran elsewhere has ended; an error takes the directory offline."""
+        if error is not None:
+            self._volume.fail(error)
+            return
+        now_ms = self._volume.clock.now_ms()
+        for log, segments in job.doomed.items():
+            if not job.is_done:
+                log.doomed[:0] = segments
+                continue
+            due_ms = now_ms + log.config.file_delete_delay_ms
+            for segment in segments:
+                self._removals += ((due_ms, path + names.DELETED) for path in segment.paths)
+        if not job.is_done:
+            for log in job.epochs:
+                log.epochs_changed = True
+
+    def checkpoint(self, high_watermarks: Offsets) -> None:
+        """begin_checkpoint() and its run(), here and now; blocks. Raises LogDirectoryFailed."""
+        job = self.begin_checkpoint(high_watermarks)
+        with _failing(self._volume):
+            job.run()
+        self.end_checkpoint(job)
 
     def close(
-        self, high_watermarks: Mapping[tuple[str, int], int] | None = None, *, clean: bool = True
+        self,
+        high_watermarks: Offsets | None = None,
+        *,
+        clean: bool = True,
+        broker_epoch: int = -1,
     ) -> None:
-        """Close every log, checkpoint, leave the clean-shutdown marker, give the lock up."""
+        """Close every log, checkpoint, leave the clean-shutdown marker, give the lock up.
+
+        Without *high_watermarks* those of the last checkpoint stand. Without *clean* the files are let go as they are. Raises DiskFull, LogDirectoryFailed.
+        """
+        try:
+            if clean and self._volume.failure is None:
+                for log in self._logs.values():
+                    log.close()
+                self.checkpoint(
+                    self.high_watermarks if high_watermarks is None else high_watermarks
+                )
+                with _failing(self._volume):
+                    marker = json.dumps({"version": 0, "brokerEpoch": broker_epoch}).encode()
+                    write_durably(self._volume.fs, f"{self.path}/{CLEAN_SHUTDOWN}", marker)
+                    self._volume.fs.sync_directory(self.path)
+        finally:
+            self._volume.close()
+            self._lock.close()
 
     def free_bytes(self) -> int:
-        """Space left on the disk."""
-        raise NotImplementedError
+        """Space left on the disk. Raises LogDirectoryFailed."""
+        with _failing(self._volume):
+            return self._volume.fs.free_bytes(self.path)
+
+    def _load(
+        self, name: names.PartitionName, config: LogConfig, notes: list[Note]
+    ) -> PartitionLog | None:
+        path = f"{self.path}/{names.partition_directory(*name)}"
+        content = self._volume.read_all(f"{path}/{names.PARTITION_METADATA}")
+        topic_id: bytes = NO_TOPIC_ID
+        try:
+            if content is not None:
+                topic_id = decode_topic_id(content)
+        except IdentityUnreadable as error:
+            notes.append(
+                Note(event="topic_id_unreadable", path=path, facts={"reason": error.reason})
+            )
+        if topic_id == NO_TOPIC_ID and self._is_empty(path):
+            # A crash came before the first flush: nothing here was ever acknowledged.
+            notes.append(Note(event="unfinished_log_removed", path=path))
+            self._retire(*name, delay_ms=0)
+            return None
+        return self._open(*name, topic_id, config, notes)
+
+    def _open(
+        self, topic: str, partition: int, topic_id: bytes, config: LogConfig, notes: list[Note]
+    ) -> PartitionLog:
+        path = f"{self.path}/{names.partition_directory(topic, partition)}"
+        known = Known(
+            recovery_point=self._recovery_points.get((topic, partition)),
+            log_start_offset=self._log_starts.get((topic, partition), 0),
+            is_clean=self.was_clean,
+        )
+        loaded = load_log(self._volume, path, config=config, known=known)
+        notes += loaded.notes
+        log = PartitionLog(
+            self._volume,
+            path,
+            topic=topic,
+            partition=partition,
+            topic_id=topic_id,
+            config=config,
+            loaded=loaded,
+        )
+        self._logs[topic, partition] = log
+        return log
+
+    def _is_empty(self, path: str) -> bool:
+        fs = self._volume.fs
+        return not any(
+            name.endswith(names.LOG) and fs.size(f"{path}/{name}") for name in fs.list(path)
+        )
+
+    def _retire(self, topic: str, partition: int, *, delay_ms: int) -> None:
+        source = f"{self.path}/{names.partition_directory(topic, partition)}"
+        unique = self._volume.rng.randbytes(ID_BYTES).hex()
+        target = f"{self.path}/{names.deleted_directory(topic, partition, unique)}"
+        with _failing(self._volume):
+            self._volume.fs.rename(source, target)
+        self._removals.append((self._volume.clock.now_ms() + delay_ms, target))
+
+    def _check_online(self) -> None:
+        if self._volume.failure is not None:
+            raise self._volume.failure
+
+
+@contextmanager
+def _failing(volume: Volume) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise volume.fail(error) from error
+
+
+def _lock(fs: FileSystem, path: str) -> File:
+    try:
+        return fs.lock(f"{path}/{LOCK}")
+    except BlockingIOError as error:
+        raise LogDirectoryRefused(
+            path, "another process uses it; stop that one, or give this node its own directory"
+        ) from error
+
+
+def _identify(
+    fs: FileSystem, path: str, *, node_id: int, cluster_id: str | None, rng: Random
+) -> DirectoryIdentity:
+    """Check who the directory belongs to and write down what is missing."""
+    _check_format(fs, path)
+    data = read_all(fs, f"{path}/{META_PROPERTIES}")
+    try:
+        known = decode_identity(data) if data else None
+    except IdentityUnreadable as error:
+        raise LogDirectoryRefused(path, f"{META_PROPERTIES}: {error.reason}") from error
+    if known is not None and known.node_id != node_id:
+        raise LogDirectoryRefused(
+            path, f"it belongs to node {known.node_id}, this is node {node_id}"
+        )
+    if known is not None and cluster_id is not None and known.cluster_id != cluster_id:
+        raise LogDirectoryRefused(
+            path, f"it belongs to cluster {known.cluster_id}, this node to {cluster_id}"
+        )
+    own_id = None if known is None else known.directory_id
+    identity = DirectoryIdentity(
+        cluster_id=known.cluster_id if known else cluster_id or id_text(rng.randbytes(ID_BYTES)),
+        node_id=node_id,
+        directory_id=own_id or _new_directory_id(rng),
+    )
+    if identity != known:
+        write_durably(fs, f"{path}/{META_PROPERTIES}", encode_identity(identity))
+    if fs.size(f"{path}/{FORMAT_PROPERTIES}") is None:
+        write_durably(fs, f"{path}/{FORMAT_PROPERTIES}", encode_format())
+    return identity
+
+
+def _check_format(fs: FileSystem, path: str) -> None:
+    data = read_all(fs, f"{path}/{FORMAT_PROPERTIES}")
+    if data is None:
+        return
+    try:
+        version = decode_format(data)
+    except IdentityUnreadable as error:
+        raise LogDirectoryRefused(path, f"{FORMAT_PROPERTIES}: {error.reason}") from error
+    if version > FORMAT_VERSION:
+        raise LogDirectoryRefused(
+            path,
+            f"a newer Headwater wrote it (format {version}, this one knows {FORMAT_VERSION}); "
+            "start that version",
+        )
+
+
+def _new_directory_id(rng: Random) -> bytes:
+    while True:
+        directory_id = rng.randbytes(ID_BYTES)
+        is_reserved = int.from_bytes(directory_id) < RESERVED_DIRECTORY_IDS
+        if not is_reserved and not id_text(directory_id).startswith("-"):
+            return directory_id
+
+
+def _read_offsets(fs: FileSystem, path: str, name: str, notes: list[Note]) -> Offsets:
+    data = read_all(fs, f"{path}/{name}")
+    try:
+        return decode_offsets(data) if data is not None else {}
+    except CheckpointCorrupt as error:
+        # Without recovery points everything is read, without log starts deleted records return.
+        notes.append(
+            Note(
+                event="checkpoint_unreadable",
+                path=f"{path}/{name}",
+                facts={"reason": error.reason},
+                severe=True,
+            )
+        )
+        return {}
+
+
+def _reserve(fs: FileSystem, path: str) -> None:
+    name = f"{path}/{RESERVE}"
+    if fs.size(name) == RESERVE_BYTES:
+        return
+    try:
+        file = fs.open(name, OpenMode.REPLACE)
+        try:
+            file.write_at([bytes(RESERVE_BYTES)], 0)
+        finally:
+            file.close()
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        fs.remove(name)
+
+
+def _set_aside(fs: FileSystem, segments: list[Segment]) -> None:
+    """Rename the segments' files, oldest first, so that what is left is always one run."""
+    for segment in segments:
+        for path in segment.paths:
+            with suppress(FileNotFoundError):
+                fs.rename(path, path + names.DELETED)

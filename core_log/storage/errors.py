@@ -3,8 +3,6 @@
 Those that reach a client are ApiErrors already, so that a handler needs no table of its own.
 """
 
-# ruff: noqa: N818 - an exception is named after its condition (style, rule 28)
-
 from typing import Final
 
 from ..kernel.errors import ApiError, ErrorCode

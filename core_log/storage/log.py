@@ -1,100 +1,140 @@
-"""One partition's log: appended in memory, written once per turn, flushed by group commit."""
+"""One partition's log: appended to in memory, written once per turn, flushed by group commit.
 
-from __future__ import annotations
+A batch's way: ``append_as_leader`` gives it offsets and queues its bytes, ``write`` puts what is
+queued into the file, from when on it can be read, and a FlushJob run elsewhere makes it durable.
+The log never waits for a disk between; who acknowledges what, and when, is the caller's affair.
+"""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, NamedTuple, final
 
+from ..kernel.errors import ApiError, ErrorCode
+from ..kernel.ids import NO_LEADER_EPOCH, NO_TIMESTAMP
+from ..kernel.ports import Buffer, File
+from ..records.batch import Batch, CorruptBatch, patch, scan, set_log_append_time
+from . import names
+from .aborted import AbortedTransaction, collect_aborted
 from .config import LogConfig
-from .errors import LogDirectoryFailed
+from .epochs import encode_epochs
+from .errors import DiskFull, LogDirectoryFailed, OffsetOutOfRange
+from .flush import FlushJob
+from .lookup import RecordTime, find_by_timestamp, find_newest
 from .notes import Note
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..kernel.ports import Buffer, File
-    from ..records.batch import Batch
-    from .aborted import AbortedTransaction
+from .producers import ActiveProducer, Duplicate
+from .recovery import LoadedLog, read_producers
+from .retention import RetentionPolicy, SegmentFacts, expired_count
+from .segment import Segment
+from .slices import LogSlice
+from .volume import NO_SPACE, Volume
 
 __all__ = ["Appended", "FlushJob", "LogConfig", "LogSlice", "PartitionLog"]
 
+SPACE_TO_RESUME_BYTES: Final = 64 * 1024
+"""A disk that was full takes appends again when there is so much more than the batch needs."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Appended:
+
+class Appended(NamedTuple):
     """Where a batch lies in the log: offsets [base_offset, last_offset]."""
 
     base_offset: int
     last_offset: int
-    log_append_time_ms: int
+    log_append_time_ms: int = NO_TIMESTAMP
     """-1 unless the topic stamps records with the time of the append."""
     duplicate: bool = False
     """The batch had been appended before, there; nothing was written now."""
 
 
 @final
-class LogSlice:
-    """A run of stored bytes: whole batches but for the last, which may be cut."""
-
-    __slots__ = ("base_offset", "file", "position", "size_bytes")
-
-    file: File | None
-    position: int
-    size_bytes: int
-    base_offset: int
-    """Base offset of the first batch; the offset asked for when the slice is empty."""
-
-    def read(self) -> bytes:
-        """The bytes; may wait for the disk, so call it off the loop. Any thread. Raises OSError."""
-        raise NotImplementedError
-
-    def read_cached(self) -> Buffer | None:
-        """The bytes if they are in the page cache, else None."""
-        raise NotImplementedError
-
-
-@final
-class FlushJob:
-    """What one flush of one log has to put on disk."""
-
-    __slots__ = ("end_offset",)
-
-    end_offset: int
-    """Everything below it is on disk when run() has returned."""
-
-    def run(self) -> None:
-        """Make it durable. Any thread; blocks. Raises OSError; do not run it again then."""
-        raise NotImplementedError
-
-
-@final
 class PartitionLog:
-    """One owner, the event loop; not thread safe."""
+    """One owner, the event loop; not thread safe.
 
-    topic: str
-    partition: int
-    topic_id: bytes
-    path: str
-    config: LogConfig
-    log_start_offset: int
-    log_end_offset: int
-    """Next offset to be assigned; what is queued is included."""
-    written_offset: int
-    """Below it everything is in the file and can be read."""
-    flushed_offset: int
-    """Below it everything is on disk: the recovery point."""
-    pending_bytes: int
-    """Appended since the last write()."""
+    Invariants: log_start <= log_end; flushed <= written <= log_end; segments follow each other, the
+    last one is active and its base at most log_end; what is between written and log_end is queued.
+    Any method raises LogDirectoryFailed when a file operation fails, and from then on.
+    """
+
+    def __init__(
+        self,
+        volume: Volume,
+        path: str,
+        *,
+        topic: str,
+        partition: int,
+        topic_id: bytes,
+        config: LogConfig,
+        loaded: LoadedLog,
+        is_new: bool = False,
+    ) -> None:
+        self.topic = topic
+        self.partition = partition
+        self.topic_id = topic_id
+        self.path = path
+        self.config = config
+        self.log_start_offset = loaded.log_start_offset
+        self.log_end_offset = loaded.log_end_offset
+        """Next offset to be assigned; what is queued is included."""
+        self.written_offset = loaded.log_end_offset
+        """Below it everything is in the file and can be read."""
+        self.flushed_offset = loaded.log_end_offset
+        """Below it everything is on disk: the recovery point."""
+        self.pending_bytes = 0
+        """Appended since the last write()."""
+        self.doomed: list[Segment] = []
+        """Segments below the log start whose files a checkpoint may remove, oldest first."""
+        self.epochs_changed = loaded.epochs_changed
+        """The file of leader epochs is older than the log."""
+        self._volume = volume
+        self._segments = loaded.segments
+        self._active = loaded.segments[-1]
+        self._active.roll_jitter_ms = self._jitter_ms()
+        self._epochs = loaded.epochs
+        self._latest_epoch = NO_LEADER_EPOCH if (e := loaded.epochs.latest_epoch) is None else e
+        self._producers = loaded.producers
+        self._snapshot_offsets = loaded.snapshot_offsets
+        self._damage = loaded.damage
+        self._unwritten: list[Segment] = []  # with queued batches, oldest first
+        self._unsaved: list[Segment] = []  # sealed, their indexes not yet in files
+        self._unsaved_snapshots: list[tuple[int, bytes]] = []
+        self._unflushed: list[Segment] = []  # written to since the last flush
+        self._names_changed = is_new
+        self._is_new = is_new  # not even its directory is durable
+        self._in_flight: FlushJob | None = None
+        self._truncations = 0
+        self._disk_was_full = False
+
+    def __repr__(self) -> str:
+        return (
+            f"<PartitionLog {self.topic}-{self.partition} [{self.log_start_offset}, "
+            f"{self.log_end_offset}), flushed {self.flushed_offset}>"
+        )
 
     @property
     def size_bytes(self) -> int:
         """Bytes of all segments, what is queued included."""
-        raise NotImplementedError
+        return sum(segment.size_bytes for segment in self._segments)
 
-    def configure(self, config: LogConfig) -> None: ...
+    @property
+    def segment_count(self) -> int:
+        return len(self._segments)
 
-    def last_stable(self, high_watermark: int) -> int:
-        """First offset of the oldest open transaction, at most the high watermark."""
-        raise NotImplementedError
+    @property
+    def first_base_offset(self) -> int:
+        """Where the oldest segment begins, at or below the log start."""
+        return self._segments[0].base_offset
+
+    @property
+    def latest_epoch(self) -> int:
+        """Leader epoch of the newest batch, -1 in an empty log."""
+        return self._latest_epoch
+
+    def configure(self, config: LogConfig) -> None:
+        """Behave by *config* from now on; the index interval counts from the next segment on."""
+        self.config = config
+        self._producers.expiration_ms = config.producer_id_expiration_ms
+
+    # Appending
 
     def append_as_leader(self, batch: Batch, *, leader_epoch: int, now_ms: int) -> Appended:
         """Give a validated batch its offsets and queue it; write() puts it into the file.
@@ -103,35 +143,121 @@ class PartitionLog:
         Raises ApiError when the producer state refuses it, when it is larger than a segment, and
         while the disk is full or the directory is offline; the log is then unchanged.
         """
-        raise NotImplementedError
+        if batch.producer_id >= 0 and not batch.is_control:
+            verdict = self._producers.check(batch)
+            if type(verdict) is Duplicate:
+                return self._known(verdict)
+        config = self.config
+        base_offset = self.log_end_offset
+        last_offset = base_offset + batch.last_offset_delta
+        segment = self._ready_segment(batch, last_offset, now_ms)
+        append_time_ms = NO_TIMESTAMP
+        if config.message_timestamp_type == "LogAppendTime":
+            append_time_ms = now_ms
+            set_log_append_time(batch, now_ms)
+        patch(batch, base_offset=base_offset, leader_epoch=leader_epoch)
+        self._queue(segment, batch, last_offset, now_ms)
+        return Appended(base_offset, last_offset, append_time_ms)
 
-    def append_as_follower(self, records: Buffer, *, now_ms: int) -> list[Appended]:
+    def append_as_follower(
+        self, records: Buffer, *, now_ms: int, may_leave_gaps: bool = False
+    ) -> list[Appended]:
         """Queue whole batches that carry their offsets and epochs; the memory is given away.
 
-        Raises ApiError(CORRUPT_MESSAGE) for a failed checksum, an incomplete batch, or one that
-        does not begin at the log end offset; the log is then unchanged.
+        The first begins at the log end offset, each other where the one before it ended; with
+        *may_leave_gaps*, as compaction does, or behind it. Raises ApiError(CORRUPT_MESSAGE) for
+        anything else, a failed checksum or a batch that is cut short; the log is then unchanged.
         """
-        raise NotImplementedError
+        batches = _whole_batches(records)
+        expected = self.log_end_offset
+        for batch in batches:
+            _check_place(batch, expected, may_leave_gaps=may_leave_gaps)
+            expected = batch.next_offset
+        appended: list[Appended] = []
+        for batch in batches:
+            last_offset = batch.last_offset
+            segment = self._ready_segment(batch, last_offset, now_ms)
+            self._queue(segment, batch, last_offset, now_ms)
+            appended.append(Appended(batch.base_offset, last_offset))
+        return appended
 
     def write(self) -> None:
         """Put all that is queued into the files, with one write per segment.
 
-        Raises DiskFull (the queue is dropped and the log as before) or LogDirectoryFailed.
+        Raises DiskFull when there is no space: what could not be written is dropped and the log
+        ends where the file does.
         """
+        if not self._unwritten:
+            return
+        self._check_online()
+        unwritten = self._unwritten
+        try:
+            while unwritten:
+                segment = unwritten[0]
+                self._names_changed |= not segment.is_created
+                segment.write()
+                del unwritten[0]
+                if not self._unflushed or self._unflushed[-1] is not segment:
+                    self._unflushed.append(segment)
+                self.written_offset = unwritten[0].base_offset if unwritten else self.log_end_offset
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise self._volume.fail(error) from error
+            self._drop_queue()
+            raise DiskFull(self.path) from error
+        self.pending_bytes = 0
+        if self._unsaved or self._unsaved_snapshots:
+            self._save_sealed()
+
+    # Flushing
 
     def begin_flush(self) -> FlushJob | None:
-        """The work that makes everything written durable; None when it is already."""
-        raise NotImplementedError
+        """The work that makes everything written durable; None when it is already.
+
+        A job that is still running is included, so that the order in which they end is no matter.
+        """
+        self._check_online()
+        if not (self._unflushed or self._names_changed or self._in_flight):
+            return None
+        with self._translated():
+            files = self._files_to_sync()
+        directories = [self.path] if self._names_changed else []
+        if self._is_new:
+            directories.append(self._volume.path)
+        if self._in_flight is not None:
+            files = [*self._in_flight.files, *files]
+            directories = [*self._in_flight.directories, *directories]
+        self._unflushed, self._names_changed, self._is_new = [], False, False
+        self._in_flight = FlushJob(
+            self._volume.fs,
+            files=files,
+            directories=directories,
+            end_offset=self.written_offset,
+            generation=self._truncations,
+        )
+        return self._in_flight
 
     def end_flush(self, job: FlushJob) -> None:
         """The job's run() has returned: the recovery point advances."""
+        if job is self._in_flight:
+            self._in_flight = None
+        if job.generation == self._truncations:
+            self.flushed_offset = max(self.flushed_offset, job.end_offset)
 
     def flush_failed(self, error: OSError) -> LogDirectoryFailed:
         """The job's run() has raised: the directory is offline from now on."""
-        raise NotImplementedError
+        return self._volume.fail(error)
 
     def flush(self) -> None:
         """Write and flush here and now; blocks. For start, stop and tests."""
+        self.write()
+        job = self.begin_flush()
+        if job is not None:
+            with self._translated():
+                job.run()
+            self.end_flush(job)
+
+    # Reading
 
     def read(
         self, start_offset: int, *, bytes_max: int, end_offset: int, at_least_one: bool = True
@@ -141,72 +267,541 @@ class PartitionLog:
         At most *bytes_max* bytes, but with *at_least_one* the first batch in any case, whole;
         without it, a first batch that does not fit gives an empty slice. Nothing at or above
         *end_offset*. The first batch holds *start_offset*, or comes next where compaction removed
-        it. Raises OffsetOutOfRange below log_start_offset or above log_end_offset.
+        it. Raises OffsetOutOfRange below log_start_offset or above log_end_offset, LogDamaged.
         """
-        raise NotImplementedError
+        if not self.log_start_offset <= start_offset <= self.log_end_offset:
+            raise self._out_of_range(start_offset)
+        end_offset = min(end_offset, self.written_offset)
+        if start_offset >= end_offset or (bytes_max <= 0 and not at_least_one):
+            return _empty(start_offset)
+        try:
+            for segment in self._segments_from(start_offset):
+                if segment.base_offset >= end_offset:
+                    break
+                located = segment.locate(start_offset)
+                if located is not None:
+                    base_offset, position, first_end = located
+                    wanted = max(position + bytes_max, first_end if at_least_one else 0)
+                    end = segment.end_position(end_offset, position_max=wanted)
+                    if end < first_end:
+                        break
+                    return LogSlice(
+                        segment.file(),
+                        position=position,
+                        size_bytes=end - position,
+                        base_offset=base_offset,
+                    )
+        except OSError as error:
+            raise self._volume.fail(error) from error
+        if self._damage is not None:
+            raise self._damage
+        return _empty(start_offset)
+
+    def last_stable(self, high_watermark: int) -> int:
+        """First offset of the oldest undecided transaction, at most the high watermark."""
+        unstable = self._producers.first_unstable_offset(high_watermark)
+        if unstable is None or unstable >= high_watermark:
+            return high_watermark
+        return max(unstable, self.log_start_offset)
 
     def aborted_transactions(self, start_offset: int, end_offset: int) -> list[AbortedTransaction]:
         """Aborted transactions with records in [start_offset, end_offset), in log order."""
-        raise NotImplementedError
+        aborted: list[AbortedTransaction] = []
+        with self._translated():
+            for segment in self._segments_from(start_offset):
+                entries = segment.transactions.entries
+                if entries:
+                    found, is_all = collect_aborted(
+                        entries, start_offset=start_offset, end_offset=end_offset
+                    )
+                    aborted += found
+                    if is_all:
+                        break
+        return aborted
 
-    def offset_for_timestamp(
-        self, timestamp_ms: int, *, end_offset: int
-    ) -> tuple[int, int, int] | None:
+    def offset_for_timestamp(self, timestamp_ms: int, *, end_offset: int) -> RecordTime | None:
         """(timestamp, offset, leader epoch) of the first record not older than *timestamp_ms*.
 
         None when there is none below *end_offset*.
         """
-        raise NotImplementedError
+        with self._translated():
+            return find_by_timestamp(
+                self._segments,
+                timestamp_ms,
+                start_offset=self.log_start_offset,
+                end_offset=min(end_offset, self.written_offset),
+            )
 
-    def max_timestamp_offset(self, *, end_offset: int) -> tuple[int, int, int] | None:
+    def max_timestamp_offset(self, *, end_offset: int) -> RecordTime | None:
         """(timestamp, offset, leader epoch) of the highest timestamp's first record."""
-        raise NotImplementedError
+        with self._translated():
+            return find_newest(
+                self._segments,
+                start_offset=self.log_start_offset,
+                end_offset=min(end_offset, self.written_offset),
+            )
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """The largest epoch not above *epoch* and where it ends; (-1, -1) when unknown."""
-        raise NotImplementedError
+        return self._epochs.end_offset_for(epoch, log_end_offset=self.log_end_offset)
 
     def epoch_at(self, offset: int) -> int:
         """Leader epoch under which *offset* was, or would be, written; -1 when unknown."""
-        raise NotImplementedError
+        epoch = self._epochs.epoch_for_offset(offset)
+        return NO_LEADER_EPOCH if epoch is None else epoch
 
-    @property
-    def latest_epoch(self) -> int:
-        """Leader epoch of the newest batch, -1 in an empty log."""
-        raise NotImplementedError
+    def active_producers(self) -> list[ActiveProducer]:
+        """Every producer the log remembers, in order of producer id."""
+        return self._producers.active()
+
+    # Retention and truncation
 
     def raise_log_start(self, offset: int) -> list[Note]:
-        """Hide everything below *offset* (DeleteRecords); files go with the next checkpoint.
+        """Hide everything below *offset*; whole segments below it go with the next checkpoint.
 
         Raises OffsetOutOfRange above the log end offset; lower than now changes nothing.
         """
-        raise NotImplementedError
-
-    def truncate_to(self, offset: int) -> None:
-        """Remove everything at and above *offset*."""
-
-    def truncate_fully_and_start_at(self, offset: int) -> None:
-        """Remove everything; the next record gets *offset*."""
-
-    def roll(self) -> None:
-        """Begin a new segment, unless the active one is empty."""
-
-    def roll_if_old(self, now_ms: int) -> bool:
-        """Roll when ``segment.ms`` is over for the active segment."""
-        raise NotImplementedError
+        if offset > self.log_end_offset:
+            raise self._out_of_range(offset)
+        if offset <= self.log_start_offset:
+            return []
+        self._check_online()
+        self.log_start_offset = offset
+        self.epochs_changed |= self._epochs.truncate_from_start(offset)
+        count = bisect_right(self._segments, offset, key=_base_offset) - 1
+        return self._doom(count, "below_log_start")
 
     def delete_expired(self, *, now_ms: int, high_watermark: int) -> list[Note]:
         """Raise the log start over segments that retention no longer keeps.
 
-        Their files go once a checkpoint of the directory has made the new log start durable.
+        Their files go once a checkpoint of the directory has made the new log start durable. When
+        the active segment's turn has come too, a new one is begun. Raises DiskFull.
         """
-        raise NotImplementedError
+        self._check_online()
+        policy = RetentionPolicy(age_ms_max=None, log_bytes_max=None)
+        if self.config.cleanup_delete:
+            policy = RetentionPolicy(
+                age_ms_max=self.config.retention_ms, log_bytes_max=self.config.retention_bytes
+            )
+        with self._translated():
+            facts = self._facts()
+        # As if a new segment had been begun: then the active one is judged like the others.
+        beyond = SegmentFacts(
+            end_offset=self.log_end_offset, size_bytes=0, timestamp_ms_max=NO_TIMESTAMP
+        )
+        count = expired_count(
+            [*facts, beyond],
+            policy,
+            now_ms=now_ms,
+            high_watermark=high_watermark,
+            log_start_offset=self.log_start_offset,
+        )
+        if count == len(facts) and self._active.size_bytes:
+            self.roll()
+        count = min(count, len(self._segments) - 1)
+        if count:
+            offset = self._segments[count].base_offset
+            if offset > self.log_start_offset:
+                self.log_start_offset = offset
+                self.epochs_changed |= self._epochs.truncate_from_start(offset)
+        return self._doom(count, "expired")
 
     def expire_producers(self, now_ms: int) -> None:
         """Forget producers that have been silent for ``producer.id.expiration.ms``."""
+        self._producers.remove_expired(now_ms)
+
+    def roll(self) -> None:
+        """Begin a new segment, unless the active one is empty. Raises DiskFull."""
+        self.write()
+        if not self._active.size_bytes:
+            return
+        self._check_online()
+        with self._translated():
+            self._activate()
+        self._begin_segment(self._volume.clock.now_ms())
+        self._create_active()
+        self._save_sealed()
+
+    def roll_if_old(self, now_ms: int) -> bool:
+        """Roll when ``segment.ms`` is over for the active segment. Raises DiskFull."""
+        active = self._active
+        if not active.size_bytes or not active.is_active:
+            return False  # not written to since the start: its time runs from the next append on
+        with self._translated():
+            waited_ms = active.waited_ms(now_ms, now_ms)
+        if waited_ms <= self.config.segment_ms - active.roll_jitter_ms:
+            return False
+        self.roll()
+        return True
+
+    def truncate_to(self, offset: int) -> None:
+        """Remove everything at and above *offset*, or at and above its batch's first record.
+
+        Not durable before the next flush; checkpoint then, or a crash takes it for a loss.
+        """
+        if offset < self.log_start_offset:
+            self.truncate_fully_and_start_at(offset)
+            return
+        self.write()
+        self._check_online()
+        if offset >= self.log_end_offset:
+            return
+        index = max(bisect_right(self._segments, offset, key=_base_offset) - 1, 0)
+        with self._translated():
+            self._remove(self._segments[index + 1 :])
+            del self._segments[index + 1 :]
+            self._active = self._segments[index]
+            end_offset = self._active.truncate_to(offset)
+            self._ends_at(end_offset)
+        self._unflushed = [self._active]
+        self._names_changed = True
+
+    def truncate_fully_and_start_at(self, offset: int) -> None:
+        """Remove everything; the next record gets *offset*. Durable when it returns; blocks."""
+        self.write()
+        self._check_online()
+        with self._translated():
+            old = [segment for segment in self._segments if segment.base_offset != offset]
+            self._remove([segment for segment in self._segments if segment.base_offset == offset])
+            self._segments = [self._new_segment(offset, self._volume.clock.now_ms())]
+            self._active = self._segments[0]
+            self._active.create()
+            self._volume.fs.sync_directory(self.path)
+            self._remove(old)
+            self.log_start_offset = offset
+            self._ends_at(offset)
+            self._volume.fs.sync_directory(self.path)
+        self._unflushed = []
+        self.flushed_offset = offset
+
+    # The end, and the checks
 
     def close(self) -> None:
-        """Flush, write the active index and the producer snapshot; the log is used no more."""
+        """Flush, write the active indexes and the producer snapshot; the log is used no more."""
+        self.flush()
+        with self._translated():
+            if self._active.is_active and self._active.is_created:
+                self._active.seal()
+                self._unsaved.append(self._active)
+            is_behind = (
+                not self._snapshot_offsets or self._snapshot_offsets[-1] < self.log_end_offset
+            )
+            if is_behind and self.log_end_offset > self._segments[0].base_offset:
+                snapshot = self._producers.encode_snapshot()
+                self._unsaved_snapshots.append((self.log_end_offset, snapshot))
+        self._save_sealed()
+
+    def retire(self) -> None:
+        """The directory has been renamed: no file of this log is opened any more."""
+        self._unflushed, self._unwritten, self._names_changed = [], [], False
+        self._unsaved, self._unsaved_snapshots, self.doomed = [], [], []
+        for segment in self._segments:
+            for path in segment.paths:
+                self._volume.forget(path)
+
+    def take_epochs(self) -> bytes | None:
+        """The content of the epochs' file when it is stale; who takes it writes it."""
+        if not self.epochs_changed:
+            return None
+        self.epochs_changed = False
+        return encode_epochs(self._epochs.entries)
+
+    def take_doomed(self) -> list[Segment]:
+        """Segments whose files may go now that the log start is durable; they are the caller's."""
+        doomed, self.doomed = self.doomed, []
+        return doomed
 
     def check(self) -> None:
-        """Assert the invariants: log_start <= flushed <= written <= log_end, segments in line."""
+        """Assert the invariants; simulation calls it after every event."""
+        assert self.log_start_offset <= self.log_end_offset, self
+        assert self.flushed_offset <= self.written_offset <= self.log_end_offset, self
+        assert self._active is self._segments[-1], self
+        bases = [segment.base_offset for segment in self._segments]
+        assert bases == sorted(set(bases)), self
+        assert bases[-1] <= self.log_end_offset, self
+        assert bases[0] <= self.log_start_offset, self
+        pending = sum(len(view) for segment in self._segments for view in segment.pending)
+        assert pending == self.pending_bytes, self
+        assert (pending == 0) == (self.written_offset == self.log_end_offset), self
+        for segment in self._segments:
+            segment.check()
+        self._producers.check_invariants()
+
+    def _known(self, duplicate: Duplicate) -> Appended:
+        is_append_time = self.config.message_timestamp_type == "LogAppendTime"
+        return Appended(
+            duplicate.base_offset,
+            duplicate.last_offset,
+            duplicate.timestamp_ms if is_append_time else NO_TIMESTAMP,
+            duplicate=True,
+        )
+
+    def _ready_segment(self, batch: Batch, last_offset: int, now_ms: int) -> Segment:
+        """The segment that takes the batch, a new one if it must be."""
+        if self._volume.failure is not None or self._damage is not None or self._disk_was_full:
+            self._check_may_append(batch)
+        segment = self._active
+        if not segment.is_active:
+            with self._translated():
+                self._activate()
+        if batch.size_bytes > self.config.segment_bytes:
+            raise ApiError(
+                ErrorCode.RECORD_LIST_TOO_LARGE,
+                f"the batch takes {batch.size_bytes} bytes, a segment of {self.topic} at most "
+                f"{self.config.segment_bytes} (segment.bytes)",
+            )
+        if segment.must_roll(batch, last_offset, self.config, now_ms):
+            return self._begin_segment(now_ms)
+        return segment
+
+    def _queue(self, segment: Segment, batch: Batch, last_offset: int, now_ms: int) -> None:
+        leader_epoch = batch.partition_leader_epoch
+        if leader_epoch != self._latest_epoch and leader_epoch >= 0:
+            self._epochs.assign(leader_epoch, batch.base_offset)
+            self._latest_epoch = leader_epoch
+            self.epochs_changed = True
+        if not segment.pending:
+            self._unwritten.append(segment)
+        segment.append(batch, last_offset)
+        self.log_end_offset = last_offset + 1
+        self.pending_bytes += batch.size_bytes
+        if batch.producer_id >= 0:
+            ended = self._producers.update(batch, now_ms=now_ms)
+            if ended is not None and ended.is_aborted:
+                segment.transactions.append(ended.index_entry())
+
+    def _check_may_append(self, batch: Batch) -> None:
+        self._check_online()
+        if self._damage is not None:
+            raise self._damage
+        with self._translated():
+            free_bytes = self._volume.fs.free_bytes(self.path)
+        if free_bytes < batch.size_bytes + SPACE_TO_RESUME_BYTES:
+            raise DiskFull(self.path)
+        self._disk_was_full = False
+
+    def _activate(self) -> None:
+        if not self._active.is_active:
+            end_offset = self._active.activate()
+            assert end_offset == self.log_end_offset, (self, end_offset)
+
+    def _begin_segment(self, now_ms: int) -> Segment:
+        self._active.seal()
+        self._unsaved.append(self._active)
+        self._unsaved_snapshots.append((self.log_end_offset, self._producers.encode_snapshot()))
+        self._active = self._new_segment(self.log_end_offset, now_ms)
+        self._segments.append(self._active)
+        return self._active
+
+    def _new_segment(self, base_offset: int, now_ms: int) -> Segment:
+        return Segment(
+            self._volume,
+            self.path,
+            base_offset,
+            created_ms=now_ms,
+            interval_bytes=self.config.index_interval_bytes,
+            roll_jitter_ms=self._jitter_ms(),
+        )
+
+    def _jitter_ms(self) -> int:
+        jitter_ms = min(self.config.segment_jitter_ms, self.config.segment_ms)
+        return self._volume.rng.randrange(0, jitter_ms) if jitter_ms > 0 else 0
+
+    def _drop_queue(self) -> None:
+        """Be as the files are: what no space was found for never was."""
+        failed = self._unwritten[0]
+        index = self._segments.index(failed)
+        later = self._segments[index + 1 :]
+        with self._translated():
+            failed.drop_pending(self.written_offset)
+            del self._segments[index + 1 :]
+            self._active = failed
+            self._unsaved = [segment for segment in self._unsaved if segment not in later]
+            self._unsaved = [segment for segment in self._unsaved if segment is not failed]
+            self._unwritten = []
+            self.pending_bytes = 0
+            self.log_end_offset = self.written_offset
+            self._restore_derived()
+        self._disk_was_full = True
+
+    def _save_sealed(self) -> None:
+        """Write what a roll leaves behind: caches, so a full disk only postpones it."""
+        try:
+            while self._unsaved:
+                segment = self._unsaved[0]
+                segment.save_indexes()
+                if segment is not self._active:
+                    segment.unload()
+                del self._unsaved[0]
+            while self._unsaved_snapshots:
+                offset, content = self._unsaved_snapshots[0]
+                path = self._snapshot_path(offset)
+                self._volume.create(path).write_at([content], 0)
+                self._volume.forget(path)
+                self._snapshot_offsets.append(offset)
+                del self._unsaved_snapshots[0]
+            self._prune_snapshots()
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise self._volume.fail(error) from error
+
+    def _prune_snapshots(self) -> None:
+        """Keep what recovery may want: the newest snapshots and those at segments' starts."""
+        bases = {segment.base_offset for segment in self._segments}
+        for offset in self._snapshot_offsets[:-2]:
+            if offset not in bases:
+                self._volume.fs.remove(self._snapshot_path(offset))
+                self._snapshot_offsets.remove(offset)
+
+    def _create_active(self) -> None:
+        self._names_changed = True
+        try:
+            self._active.create()
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise self._volume.fail(error) from error
+            raise DiskFull(self.path) from error
+
+    def _files_to_sync(self) -> list[File]:
+        files: list[File] = []
+        for segment in self._unflushed:
+            files.append(segment.file())
+            transactions = segment.transactions.file()
+            if transactions is not None:
+                files.append(transactions)
+        if self._is_new:
+            files.append(self._volume.file(f"{self.path}/{names.PARTITION_METADATA}"))
+        return files
+
+    def _segments_from(self, offset: int) -> Iterator[Segment]:
+        if offset >= self._active.base_offset:
+            yield self._active
+        else:
+            first = max(bisect_right(self._segments, offset, key=_base_offset) - 1, 0)
+            yield from self._segments[first:]
+
+    def _facts(self) -> list[SegmentFacts]:
+        ends = [segment.base_offset for segment in self._segments[1:]] + [self.log_end_offset]
+        return [
+            SegmentFacts(
+                end_offset=end_offset,
+                size_bytes=segment.size_bytes,
+                timestamp_ms_max=segment.newest().timestamp_ms if segment.size_bytes else -1,
+            )
+            for segment, end_offset in zip(self._segments, ends, strict=True)
+        ]
+
+    def _doom(self, count: int, reason: str) -> list[Note]:
+        doomed = self._segments[:count]
+        if not doomed:
+            return []
+        # The file that stays must exist before others go: its name tells where the log begins.
+        if not self._active.is_created:
+            self._create_active()
+        del self._segments[:count]
+        self._unflushed = [segment for segment in self._unflushed if segment not in doomed]
+        self._unsaved = [segment for segment in self._unsaved if segment not in doomed]
+        for segment in doomed:
+            for path in segment.paths:
+                self._volume.forget(path)
+        self.doomed += doomed
+        return [
+            Note(
+                event="segment_deleted",
+                path=segment.log_path,
+                facts={
+                    "base_offset": segment.base_offset,
+                    "bytes": segment.size_bytes,
+                    "reason": reason,
+                },
+            )
+            for segment in doomed
+        ]
+
+    def _ends_at(self, offset: int) -> None:
+        self._truncations += 1
+        self._in_flight = None
+        self._unwritten, self.pending_bytes = [], 0
+        self._unsaved = [segment for segment in self._unsaved if segment in self._segments[:-1]]
+        self.log_end_offset = self.written_offset = offset
+        self.flushed_offset = min(self.flushed_offset, offset)
+        self._restore_derived()
+
+    def _restore_derived(self) -> None:
+        """Epochs and producers again say what the log up to its new end says."""
+        end_offset = self.log_end_offset
+        self.epochs_changed |= self._epochs.truncate_from_end(end_offset)
+        latest = self._epochs.latest_epoch
+        self._latest_epoch = NO_LEADER_EPOCH if latest is None else latest
+        self._unsaved_snapshots = [
+            entry for entry in self._unsaved_snapshots if entry[0] <= end_offset
+        ]
+        for offset in [offset for offset in self._snapshot_offsets if offset > end_offset]:
+            self._volume.fs.remove(self._snapshot_path(offset))
+            self._snapshot_offsets.remove(offset)
+        self._producers = read_producers(
+            self._volume,
+            self.path,
+            self._segments,
+            self._snapshot_offsets,
+            end_offset=end_offset,
+            expiration_ms=self.config.producer_id_expiration_ms,
+            refused=lambda *_: None,
+        )
+
+    def _remove(self, segments: list[Segment]) -> None:
+        for segment in reversed(segments):
+            for path in reversed(segment.paths):
+                self._volume.forget(path)
+                self._volume.fs.remove(path)
+
+    def _snapshot_path(self, offset: int) -> str:
+        return f"{self.path}/{names.offset_name(offset, names.SNAPSHOT)}"
+
+    def _check_online(self) -> None:
+        if self._volume.failure is not None:
+            raise self._volume.failure
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """A failed file operation takes the directory offline."""
+        try:
+            yield
+        except OSError as error:
+            raise self._volume.fail(error) from error
+
+    def _out_of_range(self, offset: int) -> ApiError:
+        if self._damage is not None and offset >= self._damage.offset:
+            return self._damage
+        return OffsetOutOfRange(
+            offset=offset, start_offset=self.log_start_offset, end_offset=self.log_end_offset
+        )
+
+
+def _whole_batches(records: Buffer) -> list[Batch]:
+    batches = scan(records, verify_crc=True)
+    try:
+        found = list(batches)
+    except CorruptBatch as error:
+        raise ApiError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+    if batches.is_cut or not found:
+        raise ApiError(ErrorCode.CORRUPT_MESSAGE, "the last batch is not whole")
+    return found
+
+
+def _check_place(batch: Batch, expected: int, *, may_leave_gaps: bool) -> None:
+    is_there = batch.base_offset == expected or (may_leave_gaps and batch.base_offset > expected)
+    if not is_there or batch.last_offset_delta < 0:
+        raise ApiError(
+            ErrorCode.CORRUPT_MESSAGE,
+            f"a batch takes offsets {batch.base_offset} to {batch.last_offset}, "
+            f"the next one here is {expected}",
+        )
+
+
+def _empty(offset: int) -> LogSlice:
+    return LogSlice(None, position=0, size_bytes=0, base_offset=offset)
+
+
+def _base_offset(segment: Segment) -> int:
+    return segment.base_offset

@@ -25,7 +25,7 @@ from .notes import Note
 from .producers import CompletedTransaction, ProducerStates, SnapshotCorrupt
 from .scan import Found, walk_batches
 from .segment import Segment
-from .volume import Volume
+from .volume import Volume, suppress_no_space
 
 WHOLE_LOG: Final = 0
 
@@ -104,7 +104,7 @@ def read_producers(
 def replay(
     producers: ProducerStates, segment: Segment, found: Found, *, now_ms: int
 ) -> CompletedTransaction | None:
-    """Tell *producers* of a stored batch; the transaction it ended. Raises CorruptBatch, OSError."""
+    """Tell *producers* of a stored batch; the transaction it ended. Raises CorruptBatch."""
     batch = found.batch
     if batch.producer_id == NO_PRODUCER_ID:
         return None
@@ -230,7 +230,7 @@ class _Loading:
             first, self._epochs = 0, LeaderEpochs()
         # Recovered snapshots would hold what a cut tail said.
         self._drop_snapshots(above=self._segments[first].base_offset)
-        self._producers = self._read_producers(self._segments[first].base_offset)
+        self._producers = self._producers_before(first)
         self._epochs_changed |= self._epochs.truncate_from_end(self._segments[first].base_offset)
         next_offset = self._segments[first].base_offset
         for index, segment in enumerate(self._segments[first:], start=first):
@@ -312,6 +312,14 @@ class _Loading:
             ),
         )
 
+    def _producers_before(self, first: int) -> ProducerStates:
+        try:
+            return self._read_producers(self._segments[first].base_offset)
+        except LogDamaged as error:
+            self._damage = error
+            self._note("log_damaged", severe=True, offset=error.offset, reason=error.reason)
+            return ProducerStates(expiration_ms=self._config.producer_id_expiration_ms)
+
     def _read_segment(self, segment: Segment, next_offset: int, recovery_point: int) -> _Stop:
         """Read one segment's batches and build from them what is derived."""
         assert self._epochs is not None
@@ -326,8 +334,11 @@ class _Loading:
         try:
             for found in walk_batches(segment.file(), 0, segment.size_bytes):
                 batch = found.batch
-                fault = _offset_fault(segment, batch, next_offset) or found.fault
-                if fault is not None and (next_offset >= recovery_point or found.fault is None):
+                fault = _offset_fault(segment, batch, next_offset)
+                if fault is not None:
+                    break
+                fault = found.fault
+                if fault is not None and next_offset >= recovery_point:
                     break
                 if fault is not None:
                     self._note("batch_damaged", severe=True, offset=next_offset, reason=fault)
@@ -349,7 +360,8 @@ class _Loading:
         is_last = segment is self._segments[-1]
         if fault is None and not is_last:
             segment.seal()
-            segment.save_indexes()
+            with suppress_no_space():
+                segment.save_indexes()
             segment.unload()
         return _Stop(position, max(next_offset, segment.base_offset), fault)
 

@@ -265,7 +265,10 @@ class Segment:
     def batches(
         self, position: int = 0, *, window_bytes: int = WALK_WINDOW_BYTES
     ) -> Iterator[Found]:
-        """Headers of the written batches from *position* on, which begins one. Raises LogDamaged."""
+        """Headers of the written batches from *position* on, where one begins.
+
+        Raises LogDamaged.
+        """
         if position >= self.written_bytes:
             return
         try:
