@@ -1,37 +1,42 @@
-"""Admin operations as pure functions: the image and a request in, records and a response out.
+"""Every admin operation, as a pure function of the image: records and a response come out.
 
-Each function decides one operation (``create_topics`` … in the modules beside this one). It changes
-nothing: the controller proposes the records, and the response leaves when they are committed.
-Requests and responses are the wire's own messages, so that a request forwarded by another broker
-takes the same way. Error codes and messages follow Apache Kafka 4.3.
+None of them changes anything: the controller proposes the records, and the response leaves when
+they are committed. Requests and responses are the wire's own messages, so that a request which
+another broker forwards takes the same way. Error codes and messages are those of Apache Kafka 4.3,
+looked up by asking one. This module only gathers; each subject has its own.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from .alter_configs import alter_configs, incremental_alter_configs
+from .decision import RECORDS_MAX, ControllerConfig, Decision
+from .elections import elect_leaders
+from .feature_updates import initial_features, update_features
+from .nodes import (
+    allocate_producer_ids,
+    fence_broker,
+    own_registration,
+    register_broker,
+    unfence_broker,
+)
+from .reassignments import alter_partition_reassignments, list_partition_reassignments
+from .topics import create_partitions, create_topics, delete_topics
 
-from ..protocol.metadata import MetadataRecord
-
-R = TypeVar("R")
-
-RECORDS_MAX: Final = 10_000
-"""Records one operation may write; Kafka's bound too, so that one batch holds them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision(Generic[R]):
-    """What an operation comes to: records to commit, then the response to send."""
-
-    records: tuple[MetadataRecord, ...] = ()
-    response: R
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerConfig:
-    """Static settings that operations depend on."""
-
-    num_partitions: int = 1
-    default_replication_factor: int = 1
-    delete_topic_enable: bool = True
-    static_configs: Mapping[str, str] = field(default_factory=dict)
-    """Broker configs as given at the start, by Kafka's names."""
+__all__ = [
+    "RECORDS_MAX",
+    "ControllerConfig",
+    "Decision",
+    "allocate_producer_ids",
+    "alter_configs",
+    "alter_partition_reassignments",
+    "create_partitions",
+    "create_topics",
+    "delete_topics",
+    "elect_leaders",
+    "fence_broker",
+    "incremental_alter_configs",
+    "initial_features",
+    "list_partition_reassignments",
+    "own_registration",
+    "register_broker",
+    "unfence_broker",
+    "update_features",
+]

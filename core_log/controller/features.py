@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 METADATA_VERSION: Final = "metadata.version"
+KRAFT_VERSION: Final = "kraft.version"
 METADATA_VERSION_LEVEL: Final = 30
 """Kafka 4.3-IV0: the level whose record versions we write."""
 METADATA_VERSION_LEVEL_MIN: Final = 7
@@ -17,7 +18,7 @@ METADATA_VERSION_LEVEL_MIN: Final = 7
 
 SUPPORTED: Final[Mapping[str, tuple[int, int]]] = {
     METADATA_VERSION: (METADATA_VERSION_LEVEL_MIN, METADATA_VERSION_LEVEL),
-    "kraft.version": (0, 1),
+    KRAFT_VERSION: (0, 1),
     "group.version": (0, 1),
     # Transactions are not served yet; level 0 keeps clients from relying on their protocol.
     "transaction.version": (0, 0),

@@ -171,8 +171,7 @@ class MetadataLog:
         opened.notes = notes
         quorum.start(now_ms=now_ms)
         opened._perform(now_ms=now_ms)
-        log.flush()
-        quorum.flushed(log.flushed_offset)
+        opened.flush()
         return opened
 
     @property
@@ -295,8 +294,8 @@ class MetadataLog:
             self._log.raise_log_start(kept[0].end_offset)
         self._log.roll()
 
-    def close(self) -> None:
-        """Put what is queued on disk; the PartitionLog's owner closes that."""
+    def flush(self) -> None:
+        """Commit everything proposed, here and now; blocks. For start and stop."""
         self._log.flush()
         self._quorum.flushed(self._log.flushed_offset)
 

@@ -152,7 +152,8 @@ class Partition:
 
     def check_committed(self) -> None:
         """Raises NOT_ENOUGH_REPLICAS_AFTER_APPEND when the ISR shrank below its minimum
-        between an append with acks=all and its acknowledgement."""
+        between an append with acks=all and its acknowledgement.
+        """
         if not self._isr_suffices():
             raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, self._isr_text())
 
