@@ -136,6 +136,8 @@ def _unsnappy(data: Buffer, bytes_max: int) -> bytes:
         return _unsnappy_block(view, bytes_max, bytes_max)
     unpacked = bytearray()
     position = len(_XERIAL_HEADER)
+    if position > len(view):
+        raise CorruptCompression(Codec.SNAPPY, "it is cut short within its header")
     while position < len(view):
         start = position + _LENGTH.size
         if start > len(view):
