@@ -9,23 +9,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar, final
 
-from ..controller.commands import Decision
 from ..controller.controller import Committed, Controller
+from ..controller.decision import ControllerConfig, Decision
 from ..controller.image import MetadataImage
 from ..kernel.errors import ApiError, ErrorCode
-from ..kernel.ports import Clock
+from ..kernel.ports import Clock, Random
 from ..storage.directory import LogDirectory
 from ..storage.errors import DiskFull, LogDirectoryFailed
 from ..storage.log import FlushJob, LogSlice
 from .config import BrokerConfig
 from .deferred import Deferred
 from .groups import Groups
+from .housekeeping import Housekeeping
 from .partitions import Hosted, Partitions
 from .producer_ids import ProducerIds
 from .reconcile import Reconciler
 from .session import Session
 from .stats import Stats
 from .timers import Timers
+from .topics import OwnTopics
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -62,13 +64,17 @@ class Broker:
         *,
         config: BrokerConfig,
         clock: Clock,
+        rng: Random,
         timers: Timers,
         disk: Disk,
         directories: Sequence[LogDirectory],
         controller: Controller,
+        controller_config: ControllerConfig,
         partitions: Partitions,
         reconciler: Reconciler,
         groups: Groups,
+        own_topics: OwnTopics,
+        housekeeping: Housekeeping,
         producer_ids: ProducerIds,
         served: Sequence[ServedApi],
         schedule_turn: Callable[[], None],
@@ -76,12 +82,16 @@ class Broker:
     ) -> None:
         self.config: Final = config
         self.clock: Final = clock
+        self.rng: Final = rng
         self.timers: Final = timers
         self.disk: Final = disk
         self.directories: Final = directories
         self.controller: Final = controller
+        self.controller_config: Final = controller_config
         self.partitions: Final = partitions
         self.groups: Final = groups
+        self.own_topics: Final = own_topics
+        self.housekeeping: Final = housekeeping
         self.producer_ids: Final = producer_ids
         self.served: Final = served
         self.stats: Final = Stats()
@@ -163,6 +173,14 @@ class Broker:
     def is_quiet(self) -> bool:
         """Nothing is queued or under way; the clean stop waits for this."""
         return self.partitions.is_quiet and not self._metadata_flush_running
+
+    def close(self) -> None:
+        """Close every log and leave the clean-shutdown marker; the broker is used no more."""
+        high_watermarks = self.housekeeping.high_watermarks()
+        self.controller.close()
+        for directory in self.directories:
+            if directory.offline_reason is None:
+                directory.close(high_watermarks)
 
     def _expire(self) -> None:
         now_ms = self.clock.monotonic_ms()

@@ -4,6 +4,8 @@ from typing import Final
 
 from ..controller.image import BrokerImage, EndpointImage, MetadataImage, PartitionImage
 from ..kernel.errors import ErrorCode
+from ..storage.directory import LogDirectory
+from ..storage.log import PartitionLog
 
 NO_OPERATIONS_ASKED: Final = -(2**31)
 """Kafka's value of the authorized operations when the client did not ask for them."""
@@ -44,3 +46,8 @@ def offline_replicas(image: MetadataImage, partition: PartitionImage) -> list[in
         for node in partition.replicas
         if (broker := image.broker(node)) is None or broker.fenced
     ]
+
+
+def holds(directory: LogDirectory, log: PartitionLog) -> bool:
+    """Whether the log lies in that data directory."""
+    return log.path.rpartition("/")[0] == directory.path

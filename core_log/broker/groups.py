@@ -7,7 +7,7 @@ shard's memory then says more than its log.
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Final, Protocol, final
+from typing import Any, Final, Protocol, final
 
 import msgspec
 
@@ -22,7 +22,7 @@ from ..records.batch import read_batch, scan
 from ..records.record import NewRecord, build_batch, decode_records
 from ..storage.log import Appended
 from .deferred import Deferred
-from .handler import Call, Response
+from .call import Call
 from .partitions import ACKS_ALL, Hosted, Partitions
 from .timers import Timer, Timers
 
@@ -31,6 +31,8 @@ COMMIT_TIMEOUT_MS: Final = 5_000
 """Kafka's ``offsets.commit.timeout.ms``."""
 LOAD_STEP_BYTES: Final = 1024 * 1024
 """How much of a partition one turn of the loop replays."""
+LOAD_BATCH_BYTES_MAX: Final = 64 * 1024 * 1024
+"""What one stored batch may unpack to while it is replayed."""
 BATCH_OVERHEAD_BYTES: Final = 61 + 64
 """A batch header and room for the varints of one record."""
 
@@ -103,8 +105,8 @@ class Groups:
         group_id: str,
         request: msgspec.Struct,
         call: Call,
-        on_error: Callable[[ErrorCode], Response],
-    ) -> Deferred[Response]:
+        on_error: Callable[[ErrorCode], Any],
+    ) -> Deferred[Any]:
         """The group's answer; *on_error* makes it when this node does not have the group loaded."""
         return self.step_shard(self.shard_of(group_id), request, call, on_error)
 
@@ -113,10 +115,10 @@ class Groups:
         index: int,
         request: msgspec.Struct,
         call: Call,
-        on_error: Callable[[ErrorCode], Response],
-    ) -> Deferred[Response]:
+        on_error: Callable[[ErrorCode], Any],
+    ) -> Deferred[Any]:
         """The same for one shard, whatever groups the request names."""
-        answer: Deferred[Response] = Deferred()
+        answer: Deferred[Any] = Deferred()
         runner = self._shards.get(index)
         if runner is None:
             answer.resolve(on_error(ErrorCode.NOT_COORDINATOR))
@@ -170,7 +172,7 @@ class _Runner:
         self.is_loaded = False
         self._load(hosted.log.log_start_offset)
 
-    def step(self, request: msgspec.Struct, call: Call, answer: Deferred[Response]) -> None:
+    def step(self, request: msgspec.Struct, call: Call, answer: Deferred[Any]) -> None:
         caller = Caller(client_id=call.client_id or "", client_host=call.client_host)
         self._act(
             self._shard.step(
@@ -212,7 +214,7 @@ class _Runner:
             )
             for batch in scan(piece.read(), verify_crc=False):
                 if not batch.is_control:
-                    for record in decode_records(batch):
+                    for record in decode_records(batch, bytes_max=LOAD_BATCH_BYTES_MAX):
                         if record.key is not None and record.offset >= offset:
                             self._shard.replay(
                                 bytes(record.key),
@@ -300,7 +302,7 @@ class _Runner:
             self._act(self._shard.tick(self._groups.clock.now_ms()))
 
 
-def _send(reply_to: object, response: Response) -> None:
+def _send(reply_to: object, response: msgspec.Struct) -> None:
     assert isinstance(reply_to, Deferred)
     reply_to.resolve(response)
 

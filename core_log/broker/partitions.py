@@ -272,7 +272,7 @@ class Partitions:
         """No partition of the failed directory is served from now on."""
         error = ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(failure))
         for hosted in list(self._by_name.values()):
-            if hosted.offline_reason is None and hosted.log.path.startswith(failure.path):
+            if hosted.offline_reason is None and hosted.log.path.startswith(f"{failure.path}/"):
                 hosted.offline_reason = str(failure)
                 self._unflushed.pop(hosted, None)
                 hosted.fail(error)

@@ -1,1 +1,1 @@
-"""Part of the log: cli."""
+"""Commands of the log: run a broker, and work with any Kafka-protocol cluster."""

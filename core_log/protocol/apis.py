@@ -18,7 +18,7 @@ import msgspec
 
 from ..kernel.limits import DECODE_ELEMENTS_MAX, DECODE_ELEMENTS_MAX_UNAUTHENTICATED
 from ..kernel.ports import Buffer
-from .codec import decode, encode_parts
+from .codec import decode, decode_prefix, encode_parts
 from .errors import DecodeError, EncodeError
 from .primitives import WireProblem, read_uvarint, skip_tags
 from .schema import Message, Versions
@@ -96,9 +96,14 @@ def decode_request_header(frame: Buffer) -> RequestHeader:
 def decode_request(
     header: RequestHeader, frame: Buffer, *, budget: int = DECODE_ELEMENTS_MAX
 ) -> Message:
-    """The body behind a header. Raises DecodeError, also for a version outside the table."""
+    """The body behind a header. Raises DecodeError, also for a version outside the table.
+
+    Bytes behind the body are passed over, as in Kafka: librdkafka 2.16 asks for all topics in
+    Metadata 13 with three bytes too many.
+    """
     cls = API_BY_KEY[header.api_key].request_class
-    return decode(cls, header.api_version, frame, offset=header.body_offset, budget=budget)
+    message, _ = decode_prefix(cls, header.api_version, frame, header.body_offset, budget=budget)
+    return message
 
 
 def encode_response(api: Api, version: int, correlation_id: int, message: Message) -> list[Buffer]:

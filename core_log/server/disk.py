@@ -6,7 +6,7 @@ to the loop in one call per batch.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar, final
 
@@ -29,53 +29,46 @@ class DiskThreads:
         self._flushers = ThreadPoolExecutor(FLUSH_THREAD_COUNT, thread_name_prefix="flush")
         self._readers = ThreadPoolExecutor(READ_THREAD_COUNT, thread_name_prefix="read")
 
-    def flush(
-        self, jobs: list[FlushJob], done: Callable[[list[OSError | None]], None]
-    ) -> None:
+    def flush(self, jobs: list[FlushJob], done: Callable[[list[OSError | None]], None]) -> None:
         """Run all jobs; *done* gets their errors in order, on the loop."""
         share = max(JOBS_PER_THREAD_MIN, -(-len(jobs) // FLUSH_THREAD_COUNT))
         chunks = [jobs[start : start + share] for start in range(0, len(jobs), share)]
-        results: list[list[OSError | None]] = [[] for _ in chunks]
-        waiting = len(chunks)
+        results: dict[int, list[OSError | None]] = {}
 
         def arrived(index: int, errors: list[OSError | None]) -> None:
-            nonlocal waiting
             results[index] = errors
-            waiting -= 1
-            if not waiting:
-                done([error for chunk in results for error in chunk])
+            if len(results) == len(chunks):
+                done([error for place in range(len(chunks)) for error in results[place]])
 
-        for index, chunk in enumerate(chunks):
-            self._flushers.submit(self._deliver, _run_all, chunk, arrived, index)
+        def work(index: int) -> None:
+            errors = [_attempt(job.run) for job in chunks[index]]
+            self._loop.call_soon_threadsafe(arrived, index, errors)
 
-    def read(
-        self, pieces: list[LogSlice], done: Callable[[list[bytes | OSError]], None]
-    ) -> None:
+        for index in range(len(chunks)):
+            self._flushers.submit(work, index)
+
+    def read(self, pieces: list[LogSlice], done: Callable[[list[bytes | OSError]], None]) -> None:
         """Read all slices; *done* gets bytes or errors in order, on the loop."""
-        self._readers.submit(
-            self._deliver, _read_all, pieces, lambda _, results: done(results), 0
-        )
+
+        def work() -> None:
+            results = [_attempt(piece.read) for piece in pieces]
+            self._loop.call_soon_threadsafe(done, results)
+
+        self._readers.submit(work)
 
     def run(self, work: Callable[[], T], done: Callable[[T | OSError], None]) -> None:
         """Run *work* away from the loop, such as a checkpoint; *done* gets its result or error."""
-        self._flushers.submit(
-            self._deliver, lambda _: [_attempt(work)], (), lambda _, results: done(results[0]), 0
-        )
+
+        def attempt() -> None:
+            result = _attempt(work)
+            self._loop.call_soon_threadsafe(done, result)
+
+        self._flushers.submit(attempt)
 
     def close(self) -> None:
         """Wait for what runs and end the threads."""
         self._flushers.shutdown()
         self._readers.shutdown()
-
-    def _deliver(
-        self,
-        work: Callable[[Sequence[object]], list[T]],
-        items: Sequence[object],
-        arrived: Callable[[int, list[T]], None],
-        index: int,
-    ) -> None:
-        results = work(items)
-        self._loop.call_soon_threadsafe(arrived, index, results)
 
 
 def _attempt(work: Callable[[], T]) -> T | OSError:
@@ -83,11 +76,3 @@ def _attempt(work: Callable[[], T]) -> T | OSError:
         return work()
     except OSError as error:
         return error
-
-
-def _run_all(jobs: Sequence[FlushJob]) -> list[OSError | None]:
-    return [_attempt(job.run) for job in jobs]
-
-
-def _read_all(pieces: Sequence[LogSlice]) -> list[bytes | OSError]:
-    return [_attempt(piece.read) for piece in pieces]

@@ -8,12 +8,13 @@ arrive, never on the word of its length prefix.
 """
 
 import asyncio
-from collections.abc import Callable
-from typing import Final, Protocol, final
+from typing import Final, Protocol, cast, final
 
 from ..broker.session import Frames, Router, Session
 from ..kernel.ports import Clock
-from ..protocol.frame import PREFIX_BYTES, FrameError, frame_size
+from ..protocol.errors import FrameError
+from ..protocol.frame import PREFIX_BYTES, frame_size
+from .notify import Notify
 
 RECEIVE_BUFFER_BYTES: Final = 256 * 1024
 FRAME_STEP_BYTES: Final = 1024 * 1024
@@ -35,12 +36,6 @@ class Limits(Protocol):
     def connections_idle_ms_max(self) -> int: ...
     @property
     def request_receive_ms_max(self) -> int: ...
-
-
-class Notify(Protocol):
-    """Where the listener reports what happened to connections."""
-
-    def __call__(self, event: str, /, **facts: object) -> None: ...
 
 
 @final
@@ -119,13 +114,14 @@ class Connection(asyncio.BufferedProtocol):
     # -- asyncio's side ---------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+        # uvloop's transports do not inherit from asyncio's, they only behave alike.
+        transport = cast("asyncio.Transport", transport)
         self._transport = transport
         peer = transport.get_extra_info("peername") or ("?", 0)
         self._host = str(peer[0])
         refusal = self._connections.admit(self, self._host)
         if refusal is not None:
-            self._connections.notify("connection_refused", peer=self._host, reason=refusal)
+            self._connections.notify("connection_refused", False, {"peer": self._host, "reason": refusal})
             transport.abort()
             return
         transport.set_write_buffer_limits(high=WRITE_HIGH_WATER_BYTES)
@@ -170,7 +166,7 @@ class Connection(asyncio.BufferedProtocol):
             self._session.disconnected()
         self._transport = None
         if exc is not None:
-            self._connections.notify("connection_lost", peer=self._host, reason=str(exc))
+            self._connections.notify("connection_lost", False, {"peer": self._host, "reason": str(exc)})
 
     def pause_writing(self) -> None:
         self._unread_since_ms = self._connections.clock.monotonic_ms()
@@ -192,7 +188,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._transport.writelines(parts)
 
     def close(self, reason: str) -> None:
-        self._connections.notify("connection_closed", peer=self._host, reason=reason)
+        self._connections.notify("connection_closed", False, {"peer": self._host, "reason": reason})
         if self._transport is not None:
             self._transport.close()
 
@@ -224,7 +220,7 @@ class Connection(asyncio.BufferedProtocol):
         return None
 
     def abort(self, reason: str) -> None:
-        self._connections.notify("connection_aborted", peer=self._host, reason=reason)
+        self._connections.notify("connection_aborted", False, {"peer": self._host, "reason": reason})
         if self._transport is not None:
             self._transport.abort()
 
@@ -275,11 +271,3 @@ class Connection(asyncio.BufferedProtocol):
         self._received_bytes = 0
         self._frame_bytes = 0
         session.receive(frame)
-
-
-async def listen(
-    host: str, port: int, *, make: Callable[[], Connection], backlog: int
-) -> asyncio.Server:
-    """A server socket that hands each connection to *make*. Raises OSError when it cannot bind."""
-    loop = asyncio.get_running_loop()
-    return await loop.create_server(make, host, port, backlog=backlog, reuse_address=True)

@@ -14,7 +14,9 @@ from ...protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirTopicResult,
 )
 from ..broker import Broker
-from ..handler import Call, Handler
+from ..call import Call
+from ..describe import holds
+from ..handler import Handler
 
 
 def serve(
@@ -47,7 +49,7 @@ def _error_code(broker: Broker, path: str, topic: str, index: int) -> ErrorCode:
     hosted = broker.partitions.by_name(topic, index)
     if hosted is None:
         return ErrorCode.REPLICA_NOT_AVAILABLE
-    return ErrorCode.NONE if directory.holds(hosted.log) else ErrorCode.UNSUPPORTED_VERSION
+    return ErrorCode.NONE if holds(directory, hosted.log) else ErrorCode.UNSUPPORTED_VERSION
 
 
 HANDLER = Handler(api=API_BY_KEY[34], version_min=1, version_max=2, serve=serve)

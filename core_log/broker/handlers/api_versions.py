@@ -16,7 +16,8 @@ from ...protocol.messages.api_versions import (
     SupportedFeatureKey,
 )
 from ..broker import Broker
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 

@@ -8,7 +8,8 @@ from ...protocol.messages.delete_groups import (
 )
 from ..broker import Broker
 from ..deferred import Deferred, gather
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 
 def serve(

@@ -13,10 +13,10 @@ from ...protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from ...storage.log import CLEANUP_DELETE
 from ..broker import Broker
 from ..deferred import Deferred
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 HIGH_WATERMARK = -1
 
@@ -35,7 +35,9 @@ def serve(
             for topic in request.topics
         ]
     )
-    return broker.save_log_starts().map(lambda error: _settle(response, error))
+    return broker.housekeeping.checkpoint().map(
+        lambda errors: _settle(response, next((error for error in errors if error), None))
+    )
 
 
 def _delete(
@@ -44,7 +46,7 @@ def _delete(
     index = asked.partition_index
     try:
         hosted = broker.hosted_by_name(topic, index)
-        if CLEANUP_DELETE not in hosted.log.config.cleanup_policy:
+        if not hosted.log.config.cleanup_delete:
             raise ApiError(ErrorCode.POLICY_VIOLATION)
         offset = hosted.high_watermark if asked.offset == HIGH_WATERMARK else asked.offset
         if not 0 <= offset <= hosted.high_watermark:

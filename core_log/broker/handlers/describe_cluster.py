@@ -9,7 +9,8 @@ from ...protocol.messages.describe_cluster import (
 )
 from ..broker import Broker
 from ..describe import CLUSTER_OPERATIONS, NO_OPERATIONS_ASKED, live_brokers
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 BROKERS = 1
 CONTROLLERS = 2

@@ -10,7 +10,8 @@ from ...protocol.messages.describe_groups import (
 from ..broker import Broker
 from ..deferred import Deferred, gather
 from ..describe import GROUP_OPERATIONS
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 
 def serve(

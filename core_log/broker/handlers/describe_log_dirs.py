@@ -12,7 +12,9 @@ from ...protocol.messages.describe_log_dirs import (
     DescribeLogDirsTopic,
 )
 from ..broker import Broker
-from ..handler import Call, Handler
+from ..call import Call
+from ..describe import holds
+from ..handler import Handler
 from ..partitions import Hosted
 
 
@@ -38,14 +40,13 @@ def serve(broker: Broker, request: DescribeLogDirsRequest, call: Call) -> Descri
                 )
             )
             continue
-        inside = [entry for entry in hosted if directory.holds(entry.log)]
+        inside = [entry for entry in hosted if holds(directory, entry.log)]
         results.append(
             DescribeLogDirsResult(
                 error_code=ErrorCode.NONE,
                 log_dir=directory.path,
                 topics=_topics(inside),
-                total_bytes=directory.total_bytes(),
-                usable_bytes=directory.usable_bytes(),
+                usable_bytes=directory.free_bytes(),
             )
         )
     return DescribeLogDirsResponse(error_code=ErrorCode.NONE, results=results)

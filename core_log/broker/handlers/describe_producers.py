@@ -10,7 +10,8 @@ from ...protocol.messages.describe_producers import (
     TopicResponse,
 )
 from ..broker import Broker
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 
 def serve(

@@ -4,6 +4,7 @@ An answer holds at most the asked-for number of partitions; the cursor names the
 """
 
 from ...controller.image import TopicImage
+from ...controller.names import topic_name_error
 from ...kernel.errors import ErrorCode
 from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.describe_topic_partitions import (
@@ -15,7 +16,8 @@ from ...protocol.messages.describe_topic_partitions import (
 )
 from ..broker import Broker
 from ..describe import INTERNAL_TOPICS, TOPIC_OPERATIONS, offline_replicas, partition_error
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 PARTITIONS_MAX = 2000
 """Kafka's ``max.request.partition.size.limit``."""
@@ -39,7 +41,7 @@ def serve(
     for name in names:
         topic = image.topic(name)
         if topic is None:
-            response.topics.append(_missing(broker, name))
+            response.topics.append(_missing(name))
             continue
         if not left:
             response.next_cursor = Cursor(topic_name=name, partition_index=start_index)
@@ -54,8 +56,8 @@ def serve(
     return response
 
 
-def _missing(broker: Broker, name: str) -> DescribeTopicPartitionsResponseTopic:
-    error = broker.topic_name_error(name)
+def _missing(name: str) -> DescribeTopicPartitionsResponseTopic:
+    error = topic_name_error(name)
     return DescribeTopicPartitionsResponseTopic(
         error_code=error.code if error else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         name=name,

@@ -25,7 +25,8 @@ from ...protocol.messages.fetch import (
 from ...storage.log import LogSlice
 from ..broker import Broker
 from ..deferred import Deferred
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 from ..partitions import Hosted
 from ..purgatory import ParkedFetch
 

@@ -14,7 +14,8 @@ from ...protocol.messages.find_coordinator import (
 )
 from ..broker import Broker
 from ..deferred import Deferred
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 GROUP = 0
 NO_NODE = -1
@@ -52,9 +53,11 @@ def _locate(broker: Broker, key: str, error: ApiError | None, call: Call) -> Coo
     if node is None:
         return _refusal(key, ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE))
     endpoint = node.endpoint(call.session.listener)
+    if endpoint is None:
+        return _refusal(key, ApiError(ErrorCode.LISTENER_NOT_FOUND))
     return Coordinator(
         key=key,
-        node_id=node.node_id,
+        node_id=node.broker_id,
         host=endpoint.host,
         port=endpoint.port,
         error_code=ErrorCode.NONE,

@@ -10,7 +10,8 @@ from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ..broker import Broker
 from ..deferred import Deferred
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 
 def serve(

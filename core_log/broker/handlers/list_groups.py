@@ -5,7 +5,8 @@ from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from ..broker import Broker
 from ..deferred import Deferred, gather
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 
 def serve(broker: Broker, request: ListGroupsRequest, call: Call) -> Deferred[ListGroupsResponse]:

@@ -16,7 +16,8 @@ from ...protocol.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from ..broker import Broker
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 from ..partitions import Hosted
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = (

@@ -6,6 +6,7 @@ answer waits for the creation, where Kafka answers UNKNOWN_TOPIC_OR_PARTITION an
 """
 
 from ...controller.image import TopicImage
+from ...controller.names import topic_name_error
 from ...kernel.errors import ApiError, ErrorCode
 from ...kernel.ids import NO_TOPIC_ID
 from ...protocol.apis import API_BY_KEY
@@ -27,7 +28,8 @@ from ..describe import (
     offline_replicas,
     partition_error,
 )
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 
 def serve(
@@ -46,7 +48,7 @@ def serve(
     may_create = call.api_version < 4 or request.allow_auto_topic_creation
     if not (missing and may_create and broker.config.auto_create_topics):
         return _respond(broker, request, call, asked, {})
-    return broker.auto_create(missing, call).map(
+    return broker.own_topics.auto_create(missing).map(
         lambda errors: _respond(broker, request, call, asked, errors)
     )
 
@@ -95,7 +97,7 @@ def _asked(
         return _topic(broker, request, found)
     if by_id:
         return _missing(asked, ErrorCode.UNKNOWN_TOPIC_ID)
-    error = creation_errors.get(asked.name or "") or broker.topic_name_error(asked.name or "")
+    error = creation_errors.get(asked.name or "") or topic_name_error(asked.name or "")
     return _missing(
         asked, error.code if error is not None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     )

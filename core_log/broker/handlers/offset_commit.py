@@ -10,7 +10,8 @@ from ...protocol.messages.offset_commit import (
 )
 from ..broker import Broker
 from ..deferred import Deferred
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 
 def serve(

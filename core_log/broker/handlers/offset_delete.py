@@ -5,7 +5,8 @@ from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from ..broker import Broker
 from ..deferred import Deferred
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 
 def serve(broker: Broker, request: OffsetDeleteRequest, call: Call) -> Deferred[OffsetDeleteResponse]:

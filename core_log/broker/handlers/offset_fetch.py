@@ -16,7 +16,8 @@ from ...protocol.messages.offset_fetch import (
 )
 from ..broker import Broker
 from ..deferred import Deferred, gather
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 
 def serve(

@@ -10,7 +10,8 @@ from ...protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 from ..broker import Broker
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 
 def serve(

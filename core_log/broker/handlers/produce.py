@@ -7,6 +7,7 @@ as in Kafka. acks=1 is answered once the batch is in the file, acks=all once it 
 
 from ...kernel.errors import ApiError, ErrorCode
 from ...kernel.ids import NO_OFFSET, NO_TIMESTAMP
+from ...kernel.ports import Buffer
 from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -19,7 +20,8 @@ from ...records.validate import InvalidRecords, validate_produced
 from ...storage.log import Appended
 from ..broker import Broker
 from ..deferred import Deferred
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 from ..partitions import ACKS_ALL, Hosted
 from ..session import ProtocolViolation
 
@@ -96,7 +98,7 @@ class _PendingProduce:
 def _append(  # noqa: PLR0913 - the hot path passes what it has, without a carrier object
     broker: Broker,
     hosted: Hosted,
-    records: memoryview | bytes | None,
+    records: Buffer | None,
     acks: int,
     answer: PartitionProduceResponse,
     pending: _PendingProduce,

@@ -5,7 +5,8 @@ from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ..broker import Broker
 from ..deferred import Deferred
-from ..handler import Call, Handler
+from ..call import Call
+from ..handler import Handler
 
 
 def serve(broker: Broker, request: SyncGroupRequest, call: Call) -> Deferred[SyncGroupResponse]:

@@ -1,0 +1,148 @@
+"""What a broker does by the clock: retention, checkpoints, removal of deleted files.
+
+Decided on the loop in slices, so that ten thousand partitions do not stall requests; the slow parts
+(checkpoint files, removals) run on the disk threads.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeVar, final
+
+from ..kernel.errors import ApiError, ErrorCode
+from ..kernel.ports import Clock
+from ..storage.directory import LogDirectory
+from ..storage.errors import DiskFull, LogDirectoryFailed
+from ..storage.notes import Note
+from .deferred import Deferred, gather
+from .partitions import Hosted, Partitions
+from .timers import Timers
+
+T = TypeVar("T")
+
+SLICE_COUNT: Final = 200
+"""Partitions looked after in one turn of the loop."""
+
+
+class Background(Protocol):
+    """Runs work away from the loop and reports back on it."""
+
+    def run(self, work: Callable[[], T], done: Callable[[T | OSError], None]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervals:
+    """How often, in milliseconds; named after Kafka's settings."""
+
+    retention_check_ms: int = 300_000
+    """log.retention.check.interval.ms"""
+    checkpoint_ms: int = 60_000
+    """log.flush.offset.checkpoint.interval.ms"""
+    removal_ms: int = 10_000
+
+
+@final
+class Housekeeping:
+    """Owns the periodic work of one broker."""
+
+    def __init__(  # noqa: PLR0913 - composed in one place
+        self,
+        *,
+        partitions: Partitions,
+        directories: Sequence[LogDirectory],
+        clock: Clock,
+        timers: Timers,
+        background: Background,
+        intervals: Intervals,
+        note: Callable[[Note], None],
+        failed: Callable[[LogDirectoryFailed], None],
+    ) -> None:
+        self._partitions = partitions
+        self._directories = directories
+        self._clock = clock
+        self._timers = timers
+        self._background = background
+        self._intervals = intervals
+        self._note = note
+        self._failed = failed
+
+    def start(self) -> None:
+        """Begin the periodic work."""
+        self._every(self._intervals.retention_check_ms, self._begin_retention)
+        self._every(self._intervals.checkpoint_ms, lambda: self.checkpoint().then(lambda _: None))
+        self._every(self._intervals.removal_ms, self._remove_deleted)
+
+    def checkpoint(self) -> Deferred[list[ApiError | None]]:
+        """Make log starts, recovery points and high watermarks durable; one result a directory."""
+        return gather(
+            [
+                self._checkpoint(directory)
+                for directory in self._directories
+                if directory.offline_reason is None
+            ]
+        )
+
+    def high_watermarks(self) -> dict[tuple[str, int], int]:
+        """Of every hosted partition, for the checkpoint file."""
+        return {(hosted.topic, hosted.index): hosted.high_watermark for hosted in self._partitions}
+
+    def _every(self, interval_ms: int, action: Callable[[], None]) -> None:
+        def again() -> None:
+            action()
+            self._every(interval_ms, action)
+
+        self._timers.at(self._clock.monotonic_ms() + interval_ms, again)
+
+    def _checkpoint(self, directory: LogDirectory) -> Deferred[ApiError | None]:
+        result: Deferred[ApiError | None] = Deferred()
+        job = directory.begin_checkpoint(self.high_watermarks())
+
+        def done(outcome: None | OSError) -> None:
+            directory.end_checkpoint(job, outcome)
+            if outcome is None:
+                result.resolve(None)
+                return
+            failure = LogDirectoryFailed(directory.path, str(outcome))
+            self._failed(failure)
+            result.resolve(ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(failure)))
+
+        self._background.run(job.run, done)
+        return result
+
+    def _begin_retention(self) -> None:
+        self._retain(iter(list(self._partitions)))
+
+    def _retain(self, rest: Iterator[Hosted]) -> None:
+        now_ms = self._clock.now_ms()
+        for _ in range(SLICE_COUNT):
+            hosted = next(rest, None)
+            if hosted is None:
+                return
+            if hosted.offline_reason is None:
+                self._look_after(hosted, now_ms)
+        self._timers.at(self._clock.monotonic_ms(), lambda: self._retain(rest))
+
+    def _look_after(self, hosted: Hosted, now_ms: int) -> None:
+        try:
+            hosted.log.roll_if_old(now_ms)
+            for note in hosted.log.delete_expired(
+                now_ms=now_ms, high_watermark=hosted.high_watermark
+            ):
+                self._note(note)
+            hosted.log.expire_producers(now_ms)
+        except DiskFull as full:
+            self._note(Note(event="retention_postponed", path=full.path, severe=True))
+        except LogDirectoryFailed as failure:
+            self._failed(failure)
+
+    def _remove_deleted(self) -> None:
+        now_ms = self._clock.now_ms()
+        for directory in self._directories:
+            if directory.offline_reason is None:
+                self._background.run(
+                    lambda directory=directory: directory.remove_deleted(now_ms),  # type: ignore[misc]  # binds the loop variable
+                    lambda outcome, directory=directory: self._removed(directory, outcome),  # type: ignore[misc]
+                )
+
+    def _removed(self, directory: LogDirectory, outcome: int | OSError) -> None:
+        if isinstance(outcome, OSError):
+            self._failed(LogDirectoryFailed(directory.path, str(outcome)))

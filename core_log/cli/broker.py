@@ -1,0 +1,123 @@
+"""``headwater broker``: run one node until it is told to stop."""
+
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any, Final, final
+
+import click
+
+from headwater.service.health import Health
+from headwater.service.http import HttpPort, health_routes, metrics_route
+from headwater.service.lifecycle import Lifecycle, StartRefused, run
+from headwater.service.logs import Form, Level, Logger, logger
+from headwater.service.metrics import CONTENT_TYPE, Metrics
+from headwater.service.options import load_settings, settings_options
+
+from ..raft.errors import MetadataLogDamaged, MetadataLogRefused
+from ..server.clock import SystemClock
+from ..server.config import PREFIX, BrokerSettings
+from ..server.metrics import watch_node
+from ..server.node import Node
+from ..storage.errors import LogDirectoryFailed, LogDirectoryRefused
+from ..storage.fs import OsFileSystem
+
+STOP_MS_MAX: Final = 30_000
+
+
+@click.command(
+    epilog="Variables HEADWATER_BROKER_NODE_ID and so on set the same; flags win over variables, "
+    "variables over the file. SIGTERM stops cleanly."
+)
+@settings_options(BrokerSettings)
+@click.option(
+    "--log-level",
+    type=click.Choice([level.name.lower() for level in Level]),
+    default="info",
+    show_default=True,
+    help="Least level of log lines.",
+)
+@click.option(
+    "--log-form",
+    type=click.Choice([form.value for form in Form]),
+    default=Form.AUTO.value,
+    show_default=True,
+    help="How log lines look; auto is readable on a terminal and JSON elsewhere.",
+)
+def command(log_level: str, log_form: str, **arguments: Any) -> None:
+    """Run a broker: a cluster of one that Kafka clients take for Kafka.
+
+    Without flags it listens on 127.0.0.1:9092 and keeps its data in ./headwater-data.
+    """
+    settings = load_settings(BrokerSettings, arguments, prefix=PREFIX).values
+    log = logger(out=sys.stderr, form=Form(log_form), level=Level[log_level.upper()])
+
+    async def start(life: Lifecycle) -> None:
+        running = await life.enter("broker", _Running(settings, log, life))
+        if settings.monitor_address is not None:
+            port = await life.enter("monitor", _monitor(running.node, settings))
+            log.info("monitor_listening", host=settings.monitor_address.host, port=port.port)
+        log.info(
+            "ready",
+            node_id=settings.node_id,
+            listeners=[f"{e.listener}://{e.host}:{e.port}" for e in running.node.endpoints],
+            data_dirs=[str(path) for path in settings.data_dirs],
+        )
+
+    sys.exit(run(start, log=log, stop_ms_max=STOP_MS_MAX))
+
+
+@final
+class _Running(AbstractAsyncContextManager["_Running"]):
+    """A node between start and stop."""
+
+    def __init__(self, settings: BrokerSettings, log: Logger, life: Lifecycle) -> None:
+        self._log = log
+        self.node = Node(
+            settings,
+            fs=OsFileSystem(),
+            clock=SystemClock(),
+            notify=self._notify,
+            on_fatal=lambda failure: life.fail(failure, "no usable data directory is left"),
+        )
+
+    async def __aenter__(self) -> "_Running":
+        try:
+            await self.node.start()
+        except (
+            LogDirectoryRefused,
+            LogDirectoryFailed,
+            MetadataLogRefused,
+            MetadataLogDamaged,
+            ValueError,
+        ) as error:
+            raise StartRefused(str(error)) from error
+        except OSError as error:
+            raise StartRefused(f"cannot listen: {error}") from error
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.node.stop()
+
+    def _notify(self, event: str, severe: bool, facts: Mapping[str, object]) -> None:  # noqa: FBT001 - as Notify has it
+        if severe:
+            self._log.error(event, **facts)
+        elif event.startswith("connection_"):
+            self._log.debug(event, **facts)
+        else:
+            self._log.info(event, **facts)
+
+
+def _monitor(node: Node, settings: BrokerSettings) -> HttpPort:
+    address = settings.monitor_address
+    assert address is not None
+    metrics, health = Metrics(), Health()
+    watch_node(node, metrics, health)
+    routes = {**health_routes(health), **metrics_route(metrics.exposition, CONTENT_TYPE)}
+    return HttpPort(routes, host=address.host, port=address.port)

@@ -1,0 +1,143 @@
+"""What every client command shares: which cluster, how to show results, what an error says."""
+
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from typing import Any, Final, ParamSpec, TypeVar
+
+import click
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+BOOTSTRAP_VARIABLE: Final = "HEADWATER_BOOTSTRAP"
+BOOTSTRAP_DEFAULT: Final = "127.0.0.1:9092"
+REQUEST_TIMEOUT_SECONDS: Final = 30.0
+EXIT_REFUSED: Final = 1
+"""The cluster was reached and said no, or could not be reached. Wrong usage is 2, as for click."""
+
+
+class Refused(click.ClickException):
+    """The cluster's answer was an error; the message names what was asked for and the way out."""
+
+    exit_code = EXIT_REFUSED
+
+
+class Cluster:
+    """A cluster to talk to, as given on the command line."""
+
+    def __init__(self, bootstrap: str, properties: dict[str, str]) -> None:
+        self.bootstrap = bootstrap
+        self.properties = properties
+
+    def config(self, **more: object) -> dict[str, Any]:
+        """Client configuration: defaults, what the command needs, what the user gave last."""
+        return {
+            "bootstrap.servers": self.bootstrap,
+            "client.id": "headwater-cli",
+            "log_level": 3,
+            "logger": _QUIET,
+            **more,
+            **self.properties,
+        }
+
+    def admin(self) -> AdminClient:
+        """An admin client; raises Refused when nobody answers."""
+        admin = AdminClient(self.config())
+        try:
+            admin.list_topics(timeout=REQUEST_TIMEOUT_SECONDS / 3)
+        except KafkaException as error:
+            raise self.unreachable(error) from error
+        return admin
+
+    def unreachable(self, error: KafkaException) -> Refused:
+        return Refused(
+            f"no broker answers at {self.bootstrap} ({error.args[0].str()}); start one with "
+            f"'headwater broker', or name another with --bootstrap or {BOOTSTRAP_VARIABLE}"
+        )
+
+
+def cluster_options(command: Callable[P, T]) -> Callable[..., T]:
+    """Give a command ``--bootstrap`` and ``--client-config``, and pass it a Cluster first."""
+
+    @click.option(
+        "--bootstrap",
+        envvar=BOOTSTRAP_VARIABLE,
+        default=BOOTSTRAP_DEFAULT,
+        show_default=True,
+        show_envvar=True,
+        metavar="HOST:PORT[,…]",
+        help="Any broker of the cluster.",
+    )
+    @click.option(
+        "--client-config",
+        "properties",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A librdkafka property, such as security.protocol=SSL. May be repeated.",
+    )
+    @functools.wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+        bootstrap = str(kwargs.pop("bootstrap"))
+        given: Iterable[str] = kwargs.pop("properties")  # type: ignore[assignment]  # click's tuple
+        cluster = Cluster(bootstrap, pairs(given, "--client-config"))
+        return command(cluster, *args, **kwargs)  # type: ignore[arg-type]  # the Cluster is ours
+
+    return wrapped
+
+
+def json_option(command: Callable[P, T]) -> Callable[P, T]:
+    """Give a command ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="JSON instead of a table.")(command)
+
+
+def pairs(given: Iterable[str], flag: str) -> dict[str, str]:
+    """``NAME=VALUE`` texts as a mapping. Raises BadParameter for one without ``=``."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint=flag)
+        found[name] = value
+    return found
+
+
+def settled(results: dict[str, "Future[T]"], doing: str) -> dict[str, T]:
+    """The values of admin futures; the first error ends the command, the rest are told too."""
+    done: dict[str, T] = {}
+    problems: list[str] = []
+    for name, future in results.items():
+        try:
+            done[name] = future.result(timeout=REQUEST_TIMEOUT_SECONDS)
+        except KafkaException as error:
+            problems.append(f"{doing} {name}: {explain(error.args[0])}")
+    if problems:
+        raise Refused("\n".join(problems))
+    return done
+
+
+def explain(error: KafkaError) -> str:
+    """Code and text of an error, once."""
+    return f"{error.name()}: {error.str()}"
+
+
+def stdout_is_closed() -> None:
+    """Stop quietly when the reader of our output is gone, as ``head`` is after its lines."""
+    sys.stderr.close()
+    raise SystemExit(0)
+
+
+def _quiet_logger() -> Any:
+    import logging  # noqa: PLC0415 - only client commands need it
+
+    logger = logging.getLogger("headwater.librdkafka")
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger
+
+
+_QUIET: Final = _quiet_logger()
+"""librdkafka writes connection errors to standard error by itself; commands say them once."""

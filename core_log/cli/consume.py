@@ -1,0 +1,168 @@
+"""``headwater consume``: records of topics to standard output."""
+
+import base64
+import sys
+from typing import Any, Final
+
+import click
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaException, Message, TopicPartition
+
+from headwater.service.tables import json_line
+
+from .cluster import Cluster, Refused, cluster_options, explain, stdout_is_closed
+
+POLL_SECONDS: Final = 0.2
+BATCH_COUNT: Final = 500
+
+
+@click.command()
+@click.argument("topics", nargs=-1, required=True)
+@click.option("--group", help="Consume as a member of this group, and commit.")
+@click.option(
+    "--from",
+    "start",
+    default="beginning",
+    show_default=True,
+    metavar="beginning|end|OFFSET|time:MS",
+    help="Where to start without a group, or where the group has no offset.",
+)
+@click.option("--partition", type=click.IntRange(min=0), help="Only this partition.")
+@click.option("--max", "count_max", type=click.IntRange(min=1), help="Stop after so many records.")
+@click.option("--follow", is_flag=True, help="Wait for more at the end of the topic.")
+@click.option(
+    "--form",
+    type=click.Choice(["value", "key-value", "json"]),
+    default="value",
+    show_default=True,
+    help="json has offset, time, key, value and headers; what is not UTF-8 is in base64.",
+)
+@cluster_options
+def command(  # noqa: PLR0913 - one per flag
+    cluster: Cluster,
+    topics: tuple[str, ...],
+    group: str | None,
+    start: str,
+    partition: int | None,
+    count_max: int | None,
+    follow: bool,  # noqa: FBT001 - a flag
+    form: str,
+) -> None:
+    """Print the records of TOPICS, then stop at their end (or --follow)."""
+    admin = cluster.admin()
+    known = admin.list_topics().topics
+    missing = [name for name in topics if name not in known]
+    if missing:
+        raise Refused(
+            f"there is no topic {', '.join(missing)}; 'headwater topics list' shows what there is"
+        )
+    consumer = Consumer(
+        cluster.config(
+            **{
+                "group.id": group or "headwater-consume",
+                "enable.auto.commit": False,
+                "auto.offset.reset": "latest" if start == "end" else "earliest",
+                "enable.partition.eof": True,
+                "fetch.queue.backoff.ms": 5,
+            }
+        )
+    )
+    try:
+        places = [
+            TopicPartition(name, index)
+            for name in topics
+            for index in ([partition] if partition is not None else sorted(known[name].partitions))
+        ]
+        if group is None:
+            consumer.assign(_positions(consumer, places, start))
+        else:
+            consumer.subscribe(list(topics))
+        _print(consumer, len(places), count_max, form, commits=group is not None, follow=follow)
+    except KafkaException as error:
+        raise Refused(explain(error.args[0])) from error
+    except BrokenPipeError:
+        stdout_is_closed()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        consumer.close()
+
+
+def _positions(consumer: Consumer, places: list[TopicPartition], start: str) -> list[TopicPartition]:
+    if start == "beginning":
+        offset = OFFSET_BEGINNING
+    elif start == "end":
+        offset = OFFSET_END
+    elif start.startswith("time:") and start[5:].isdigit():
+        asked = [TopicPartition(place.topic, place.partition, int(start[5:])) for place in places]
+        return list(consumer.offsets_for_times(asked, timeout=30))
+    elif start.isdigit():
+        offset = int(start)
+    else:
+        raise click.BadParameter(
+            f"{start!r} is none of beginning, end, an offset, time:MS", param_hint="--from"
+        )
+    return [TopicPartition(place.topic, place.partition, offset) for place in places]
+
+
+def _print(  # noqa: PLR0913 - one per flag
+    consumer: Consumer,
+    partition_count: int,
+    count_max: int | None,
+    form: str,
+    *,
+    commits: bool,
+    follow: bool,
+) -> None:
+    """Until the end of every partition, or *count_max* records."""
+    count = 0
+    ended: set[tuple[str | None, int | None]] = set()
+    while count_max is None or count < count_max:
+        left = BATCH_COUNT if count_max is None else min(BATCH_COUNT, count_max - count)
+        for message in consumer.consume(left, POLL_SECONDS):
+            place = (message.topic(), message.partition())
+            error = message.error()
+            if error is None:
+                ended.discard(place)
+                sys.stdout.buffer.write(_line(message, form))
+                count += 1
+            elif error.name() == "_PARTITION_EOF":
+                ended.add(place)
+            else:
+                raise KafkaException(error)
+        sys.stdout.buffer.flush()
+        if commits and count:
+            consumer.commit(asynchronous=True)
+        if not follow and len(ended) >= partition_count:
+            break
+    if commits and count:
+        consumer.commit(asynchronous=False)
+
+
+def _line(message: Message, form: str) -> bytes:
+    value = message.value()
+    if form == "value":
+        return (value or b"") + b"\n"
+    key = message.key()
+    if form == "key-value":
+        return (key or b"") + b"\t" + (value or b"") + b"\n"
+    row: dict[str, Any] = {
+        "topic": message.topic(),
+        "partition": message.partition(),
+        "offset": message.offset(),
+        "timestamp_ms": message.timestamp()[1],
+        "key": _text(key),
+        "value": _text(value),
+        "headers": {name: _text(header) for name, header in message.headers() or []},
+    }
+    return json_line(row).encode()
+
+
+def _text(data: Any) -> object:
+    """Text where it is UTF-8, else ``{"base64": …}``."""
+    if data is None:
+        return None
+    raw = data.encode() if isinstance(data, str) else bytes(data)
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(raw).decode("ascii")}

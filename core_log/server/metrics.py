@@ -1,0 +1,111 @@
+"""What a node shows at /metrics and /health, read from counters it keeps anyway."""
+
+from collections.abc import Callable, Mapping
+
+from headwater.service.health import Health, Question
+from headwater.service.metrics import Metrics, Sort
+
+from ..broker.broker import Broker
+from ..protocol.apis import API_BY_KEY
+from .node import Node
+
+
+def watch_node(node: Node, metrics: Metrics, health: Health) -> None:
+    """Declare every metric and check of a broker."""
+
+    def of_broker(read: Callable[[Broker], float]) -> Callable[[], float]:
+        return lambda: 0.0 if node.broker is None else read(node.broker)
+
+    def by_topic(read: Callable[[Broker], Mapping[str, int]]) -> Callable[[], dict[tuple[str, ...], float]]:
+        return lambda: (
+            {}
+            if node.broker is None
+            else {(topic,): value for topic, value in read(node.broker).items()}
+        )
+
+    metrics.watch(
+        "broker_requests_total",
+        "Requests served, by API.",
+        lambda: (
+            {}
+            if node.broker is None
+            else {
+                (API_BY_KEY[key].name,): count
+                for key, count in node.broker.stats.api_requests.items()
+            }
+        ),
+        sort=Sort.COUNTER,
+        labels=("api",),
+    )
+    metrics.watch(
+        "broker_violations_total",
+        "Requests that no Kafka client sends; each closed its connection.",
+        of_broker(lambda broker: broker.stats.violations),
+        sort=Sort.COUNTER,
+    )
+    metrics.watch(
+        "broker_produced_bytes_total",
+        "Bytes of record batches appended by producers, by topic.",
+        by_topic(lambda broker: broker.stats.topic_bytes_produced),
+        sort=Sort.COUNTER,
+        labels=("topic",),
+    )
+    metrics.watch(
+        "broker_produced_records_total",
+        "Records appended by producers, by topic.",
+        by_topic(lambda broker: broker.stats.topic_records_produced),
+        sort=Sort.COUNTER,
+        labels=("topic",),
+    )
+    metrics.watch(
+        "broker_fetched_bytes_total",
+        "Bytes of record batches sent to consumers.",
+        of_broker(lambda broker: broker.stats.bytes_fetched),
+        sort=Sort.COUNTER,
+    )
+    metrics.watch(
+        "broker_partitions",
+        "Partitions hosted by this node.",
+        of_broker(lambda broker: len(broker.partitions)),
+    )
+    metrics.watch(
+        "broker_offline_partitions",
+        "Partitions of this node that cannot be served because their directory failed.",
+        of_broker(
+            lambda broker: sum(
+                1 for hosted in broker.partitions if hosted.offline_reason is not None
+            )
+        ),
+    )
+    metrics.watch(
+        "broker_connections",
+        "Connections open now.",
+        lambda: float(len(node.connections.open)),
+    )
+    metrics.watch(
+        "broker_connections_accepted_total",
+        "Connections accepted.",
+        lambda: float(node.connections.accepted_count),
+        sort=Sort.COUNTER,
+    )
+    metrics.watch(
+        "broker_connections_refused_total",
+        "Connections refused because of a limit.",
+        lambda: float(node.connections.refused_count),
+        sort=Sort.COUNTER,
+    )
+    health.add(
+        "serving", lambda: None if node.broker is not None else "not started", question=Question.LIVE
+    )
+    health.add("data_directories", lambda: _offline(node))
+
+
+def _offline(node: Node) -> str | None:
+    if node.broker is None:
+        return "not started"
+    offline = [
+        f"{directory.path}: {directory.offline_reason}"
+        for directory in node.broker.directories
+        if directory.offline_reason is not None
+    ]
+    return "; ".join(offline) or None
