@@ -381,14 +381,15 @@ class LogDirectory:
     ) -> None:
         """Close every log, checkpoint, leave the clean-shutdown marker, give the lock up.
 
-        Without *high_watermarks* those of the last checkpoint stand. Without *clean* the files are let go as they are. Raises DiskFull, LogDirectoryFailed.
+        Without *high_watermarks* those of the last checkpoint stand. Without *clean* the files are
+        let go as they are. Raises DiskFull, LogDirectoryFailed.
         """
         try:
             if clean and self._volume.failure is None:
                 for log in self._logs.values():
                     log.close()
                 self.checkpoint(
-                    self.high_watermarks if high_watermarks is None else high_watermarks
+                    self._last_high_watermarks if high_watermarks is None else high_watermarks
                 )
                 with _failing(self._volume):
                     marker = json.dumps({"version": 0, "brokerEpoch": broker_epoch}).encode()

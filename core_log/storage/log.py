@@ -23,7 +23,7 @@ from .flush import FlushJob
 from .lookup import RecordTime, find_by_timestamp, find_newest
 from .notes import Note
 from .producers import ActiveProducer, Duplicate
-from .recovery import LoadedLog, read_producers
+from .recovery import LoadedLog
 from .retention import RetentionPolicy, SegmentFacts, expired_count
 from .segment import Segment
 from .slices import LogSlice
@@ -92,11 +92,10 @@ class PartitionLog:
         self._epochs = loaded.epochs
         self._latest_epoch = NO_LEADER_EPOCH if (e := loaded.epochs.latest_epoch) is None else e
         self._producers = loaded.producers
-        self._snapshot_offsets = loaded.snapshot_offsets
+        self._snapshots = loaded.snapshots
         self._damage = loaded.damage
         self._unwritten: list[Segment] = []  # with queued batches, oldest first
         self._unsaved: list[Segment] = []  # sealed, their indexes not yet in files
-        self._unsaved_snapshots: list[tuple[int, bytes]] = []
         self._unflushed: list[Segment] = []  # written to since the last flush
         self._names_changed = is_new
         self._is_new = is_new  # not even its directory is durable
@@ -206,7 +205,7 @@ class PartitionLog:
             self._drop_queue()
             raise DiskFull(self.path) from error
         self.pending_bytes = 0
-        if self._unsaved or self._unsaved_snapshots:
+        if self._unsaved or self._snapshots.is_queued:
             self._save_sealed()
 
     # Flushing
@@ -483,18 +482,15 @@ class PartitionLog:
             if self._active.is_active and self._active.is_created:
                 self._active.seal()
                 self._unsaved.append(self._active)
-            is_behind = (
-                not self._snapshot_offsets or self._snapshot_offsets[-1] < self.log_end_offset
-            )
-            if is_behind and self.log_end_offset > self._segments[0].base_offset:
-                snapshot = self._producers.encode_snapshot()
-                self._unsaved_snapshots.append((self.log_end_offset, snapshot))
+            if (self._snapshots.newest_offset or self.first_base_offset) < self.log_end_offset:
+                self._snapshots.queue(self.log_end_offset, self._producers.encode_snapshot())
         self._save_sealed()
 
     def retire(self) -> None:
         """The directory has been renamed: no file of this log is opened any more."""
         self._unflushed, self._unwritten, self._names_changed = [], [], False
-        self._unsaved, self._unsaved_snapshots, self.doomed = [], [], []
+        self._unsaved, self.doomed = [], []
+        self._snapshots.clear()
         for segment in self._segments:
             for path in segment.paths:
                 self._volume.forget(path)
@@ -588,7 +584,7 @@ class PartitionLog:
     def _begin_segment(self, now_ms: int) -> Segment:
         self._active.seal()
         self._unsaved.append(self._active)
-        self._unsaved_snapshots.append((self.log_end_offset, self._producers.encode_snapshot()))
+        self._snapshots.queue(self.log_end_offset, self._producers.encode_snapshot())
         self._active = self._new_segment(self.log_end_offset, now_ms)
         self._segments.append(self._active)
         return self._active
@@ -633,25 +629,10 @@ class PartitionLog:
                 if segment is not self._active:
                     segment.unload()
                 del self._unsaved[0]
-            while self._unsaved_snapshots:
-                offset, content = self._unsaved_snapshots[0]
-                path = self._snapshot_path(offset)
-                self._volume.create(path).write_at([content], 0)
-                self._volume.forget(path)
-                self._snapshot_offsets.append(offset)
-                del self._unsaved_snapshots[0]
-            self._prune_snapshots()
+            self._snapshots.save({segment.base_offset for segment in self._segments})
         except OSError as error:
             if error.errno not in NO_SPACE:
                 raise self._volume.fail(error) from error
-
-    def _prune_snapshots(self) -> None:
-        """Keep what recovery may want: the newest snapshots and those at segments' starts."""
-        bases = {segment.base_offset for segment in self._segments}
-        for offset in self._snapshot_offsets[:-2]:
-            if offset not in bases:
-                self._volume.fs.remove(self._snapshot_path(offset))
-                self._snapshot_offsets.remove(offset)
 
     def _create_active(self) -> None:
         self._names_changed = True
@@ -733,20 +714,11 @@ class PartitionLog:
         self.epochs_changed |= self._epochs.truncate_from_end(end_offset)
         latest = self._epochs.latest_epoch
         self._latest_epoch = NO_LEADER_EPOCH if latest is None else latest
-        self._unsaved_snapshots = [
-            entry for entry in self._unsaved_snapshots if entry[0] <= end_offset
-        ]
-        for offset in [offset for offset in self._snapshot_offsets if offset > end_offset]:
-            self._volume.fs.remove(self._snapshot_path(offset))
-            self._snapshot_offsets.remove(offset)
-        self._producers = read_producers(
-            self._volume,
-            self.path,
+        self._snapshots.forget_above(end_offset)
+        self._producers = self._snapshots.restore(
             self._segments,
-            self._snapshot_offsets,
             end_offset=end_offset,
             expiration_ms=self.config.producer_id_expiration_ms,
-            refused=lambda *_: None,
         )
 
     def _remove(self, segments: list[Segment]) -> None:
@@ -754,9 +726,6 @@ class PartitionLog:
             for path in reversed(segment.paths):
                 self._volume.forget(path)
                 self._volume.fs.remove(path)
-
-    def _snapshot_path(self, offset: int) -> str:
-        return f"{self.path}/{names.offset_name(offset, names.SNAPSHOT)}"
 
     def _check_online(self) -> None:
         if self._volume.failure is not None:

@@ -9,22 +9,21 @@ Indexes, producers, epochs and aborted transactions of what was read are built a
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, final
 
-from ..kernel.ids import NO_PRODUCER_ID
 from ..records.batch import Batch, CorruptBatch
 from . import names
 from .aborted import AbortedTransaction
 from .config import LogConfig
-from .epochs import EpochFileCorrupt, LeaderEpochs, decode_epochs
+from .epochs import EpochEntry, EpochFileCorrupt, LeaderEpochs, decode_epochs
 from .errors import LogDamaged, LogDirectoryRefused
 from .index import RELATIVE_OFFSET_MAX, OffsetIndex, SegmentIndexes, TimeIndex
 from .notes import Note
-from .producers import CompletedTransaction, ProducerStates, SnapshotCorrupt
-from .scan import Found, walk_batches
+from .producers import ProducerStates
+from .scan import walk_batches
 from .segment import Segment
+from .snapshots import ProducerSnapshots, replay
 from .volume import Volume, suppress_no_space
 
 WHOLE_LOG: Final = 0
@@ -41,7 +40,7 @@ class LoadedLog:
     epochs: LeaderEpochs
     epochs_changed: bool
     producers: ProducerStates
-    snapshot_offsets: list[int]
+    snapshots: ProducerSnapshots
     damage: LogDamaged | None
     notes: list[Note] = field(default_factory=list)
 
@@ -67,68 +66,6 @@ def load_log(volume: Volume, path: str, *, config: LogConfig, known: Known) -> L
     return loading.finish()
 
 
-def read_producers(
-    volume: Volume,
-    path: str,
-    segments: list[Segment],
-    snapshot_offsets: list[int],
-    *,
-    end_offset: int,
-    expiration_ms: int,
-    refused: Callable[[int, str], None],
-) -> ProducerStates:
-    """The producers of everything below *end_offset*: the newest snapshot and what follows it.
-
-    A snapshot that is not sound is told to *refused* with its reason and passed over. Raises
-    OSError, LogDamaged.
-    """
-    producers = ProducerStates(expiration_ms=expiration_ms)
-    now_ms = volume.clock.now_ms()
-    start_offset = segments[0].base_offset
-    for offset in reversed(snapshot_offsets):
-        if offset > end_offset:
-            continue
-        data = volume.read_all(f"{path}/{names.offset_name(offset, names.SNAPSHOT)}")
-        try:
-            producers.load_snapshot(data or b"", now_ms=now_ms)
-        except SnapshotCorrupt as error:
-            refused(offset, error.reason)
-            continue
-        start_offset = max(offset, start_offset)
-        break
-    for segment, found in _batches_between(segments, start_offset, end_offset):
-        replay(producers, segment, found, now_ms=now_ms)
-    return producers
-
-
-def replay(
-    producers: ProducerStates, segment: Segment, found: Found, *, now_ms: int
-) -> CompletedTransaction | None:
-    """Tell *producers* of a stored batch; the transaction it ended. Raises CorruptBatch."""
-    batch = found.batch
-    if batch.producer_id == NO_PRODUCER_ID:
-        return None
-    if batch.is_control and len(batch.view) < batch.size_bytes:
-        batch = Batch(memoryview(segment.file().read_at(batch.size_bytes, found.position)))
-    return producers.update(batch, now_ms=now_ms)
-
-
-def _batches_between(
-    segments: list[Segment], start_offset: int, end_offset: int
-) -> Iterator[tuple[Segment, Found]]:
-    first = max(bisect_right(segments, start_offset, key=_base_offset) - 1, 0)
-    for segment in segments[first:]:
-        if segment.base_offset >= end_offset or start_offset >= end_offset:
-            return
-        located = segment.locate(start_offset)
-        if located is None:
-            continue
-        for found in segment.batches(located.position):
-            if found.batch.base_offset >= end_offset:
-                return
-            yield segment, found
-
-
 def _base_offset(segment: Segment) -> int:
     return segment.base_offset
 
@@ -152,11 +89,12 @@ class _Loading:
         self._known = known
         self._notes: list[Note] = []
         self._segments: list[Segment] = []
-        self._snapshots: list[int] = []
+        self._snapshots = ProducerSnapshots(volume, path)
         self._epochs: LeaderEpochs | None = None
-        self._epochs_changed = False
+        self._epochs_on_disk: list[EpochEntry] = []
         self._producers: ProducerStates | None = None
         self._end_offset = 0
+        self._was_cut = False
         self._damage: LogDamaged | None = None
         self._now_ms = volume.clock.now_ms()
 
@@ -180,7 +118,9 @@ class _Loading:
         for suffix in names.SEGMENT_SUFFIXES[1:]:
             for orphan in set(by_suffix.get(suffix, ())) - set(bases):
                 fs.remove(f"{self._path}/{names.offset_name(orphan, suffix)}")
-        self._snapshots = by_suffix.get(names.SNAPSHOT, [])
+        self._snapshots = ProducerSnapshots(
+            self._volume, self._path, by_suffix.get(names.SNAPSHOT, ())
+        )
         self._segments = [self._segment(base, is_there=True) for base in bases]
         if not self._segments:
             known = self._known
@@ -194,7 +134,8 @@ class _Loading:
         data = self._volume.read_all(f"{self._path}/{names.EPOCHS}")
         try:
             if data is not None:
-                self._epochs = LeaderEpochs(decode_epochs(data))
+                self._epochs_on_disk = decode_epochs(data)
+                self._epochs = LeaderEpochs(self._epochs_on_disk)
         except EpochFileCorrupt as error:
             self._note("leader_epochs_unreadable", reason=error.reason)
         if not any(segment.size_bytes for segment in self._segments):
@@ -229,9 +170,9 @@ class _Loading:
         if self._epochs is None:
             first, self._epochs = 0, LeaderEpochs()
         # Recovered snapshots would hold what a cut tail said.
-        self._drop_snapshots(above=self._segments[first].base_offset)
+        self._snapshots.forget_above(self._segments[first].base_offset)
         self._producers = self._producers_before(first)
-        self._epochs_changed |= self._epochs.truncate_from_end(self._segments[first].base_offset)
+        self._epochs.truncate_from_end(self._segments[first].base_offset)
         next_offset = self._segments[first].base_offset
         for index, segment in enumerate(self._segments[first:], start=first):
             stop = self._read_segment(segment, next_offset, recovery_point)
@@ -256,7 +197,8 @@ class _Loading:
                 recovery_point=recovery_point,
                 log_end_offset=next_offset,
             )
-        self._sync_from(first)
+        if next_offset != recovery_point or self._was_cut:
+            self._sync_from(first)
 
     def finish(self) -> LoadedLog:
         """What was found, with the log start where the checkpoint and the files put it."""
@@ -271,17 +213,17 @@ class _Loading:
                 log_end_offset=self._end_offset,
             )
             self._start_anew(start)
-        self._epochs_changed |= self._epochs.truncate_from_end(self._end_offset)
-        self._epochs_changed |= self._epochs.truncate_from_start(start)
-        self._drop_snapshots(above=self._end_offset)
+        self._epochs.truncate_from_end(self._end_offset)
+        self._epochs.truncate_from_start(start)
+        self._snapshots.forget_above(self._end_offset)
         return LoadedLog(
             segments=self._segments,
             log_start_offset=start,
             log_end_offset=self._end_offset,
             epochs=self._epochs,
-            epochs_changed=self._epochs_changed,
+            epochs_changed=self._epochs.entries != self._epochs_on_disk,
             producers=self._producers,
-            snapshot_offsets=self._snapshots,
+            snapshots=self._snapshots,
             damage=self._damage,
             notes=self._notes,
         )
@@ -300,11 +242,8 @@ class _Loading:
         )
 
     def _read_producers(self, end_offset: int) -> ProducerStates:
-        return read_producers(
-            self._volume,
-            self._path,
+        return self._snapshots.restore(
             self._segments,
-            self._snapshots,
             end_offset=end_offset,
             expiration_ms=self._config.producer_id_expiration_ms,
             refused=lambda offset, reason: self._note(
@@ -348,9 +287,7 @@ class _Loading:
                         aborted.append(ended.index_entry())
                 fault = None
                 if batch.partition_leader_epoch >= 0:
-                    self._epochs_changed |= self._epochs.assign(
-                        batch.partition_leader_epoch, batch.base_offset
-                    )
+                    self._epochs.assign(batch.partition_leader_epoch, batch.base_offset)
                 indexes.add(batch, batch.last_offset, found.position)
                 next_offset, position = batch.next_offset, found.end_position
         except CorruptBatch as error:
@@ -373,6 +310,7 @@ class _Loading:
             self._remove(other)
         del self._segments[index + 1 :]
         segment.cut_file(stop.position)
+        self._was_cut = True
         self._note(
             "log_tail_truncated",
             offset=stop.next_offset,
@@ -398,21 +336,15 @@ class _Loading:
         self._volume.fs.sync_directory(self._path)
         for segment in old:
             self._remove(segment)
-        self._drop_snapshots(above=-1)
+        self._snapshots.forget_above(-1)
         self._producers = ProducerStates(expiration_ms=self._config.producer_id_expiration_ms)
         self._epochs = LeaderEpochs()
-        self._epochs_changed = True
         self._end_offset = offset
 
     def _remove(self, segment: Segment) -> None:
         for path in reversed(segment.paths):
             self._volume.forget(path)
             self._volume.fs.remove(path)
-
-    def _drop_snapshots(self, *, above: int) -> None:
-        for offset in [offset for offset in self._snapshots if offset > above]:
-            self._volume.fs.remove(f"{self._path}/{names.offset_name(offset, names.SNAPSHOT)}")
-            self._snapshots.remove(offset)
 
     def _note(self, event: str, *, severe: bool = False, **facts: int | str) -> None:
         self._notes.append(Note(event=event, path=self._path, facts=facts, severe=severe))
