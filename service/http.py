@@ -113,6 +113,11 @@ class HttpPort:
         number: int = self._server.sockets[0].getsockname()[1]
         return number
 
+    @property
+    def open_count(self) -> int:
+        """Connections at the moment."""
+        return len(self._open)
+
     async def __aenter__(self) -> "HttpPort":
         self._server = await asyncio.start_server(
             self._serve, self._host, self._port, limit=HEAD_BYTES_MAX
@@ -152,9 +157,9 @@ class HttpPort:
         await writer.wait_closed()
 
     async def _answer(self, reader: asyncio.StreamReader) -> bytes | None:
-        """The response for what comes in; None when the peer leaves before it has asked."""
+        """The response for what comes in; None when there is none to give."""
         if len(self._open) > CONNECTIONS_MAX:
-            return response(_plain(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections"))
+            return None  # closed without a word: an answer would wait for the request first
         try:
             async with asyncio.timeout(HEAD_SECONDS_MAX):
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -162,7 +167,12 @@ class HttpPort:
             return None
         except asyncio.LimitOverrunError:
             return response(_plain(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE))
-        return answer_to(head, self._routes)
+        try:
+            return answer_to(head, self._routes)
+        except Exception as error:  # noqa: BLE001 - the root of the connection's task
+            context = {"message": "a route of the HTTP port failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
+            return response(_plain(HTTPStatus.INTERNAL_SERVER_ERROR))
 
 
 def _plain(status: HTTPStatus, text: str = "") -> Answer:

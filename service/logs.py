@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, IntEnum
 from itertools import islice
+from math import isfinite
 from typing import Any, Final, Protocol, TextIO, TypeVar, final
 
 from .places import escaped
@@ -102,6 +103,11 @@ class Logger:
         """Write what failed. An exception among the facts is written with its traceback."""
         self._write(Level.ERROR, event, facts)
 
+    @property
+    def lost_count(self) -> int:
+        """Lines that the stream did not take."""
+        return self._sink.lost_count
+
     def enabled(self, level: Level) -> bool:
         """Whether events of *level* are written: ask before facts that cost something."""
         return level >= self._sink.level
@@ -128,7 +134,6 @@ class Sink:
     ) -> None:
         self.level = level
         self.lost_count = 0
-        """Lines that the stream did not take."""
         self._out = out
         self._render = render
         self._now = now
@@ -203,7 +208,7 @@ def console_line(event: Event) -> str:
     for name, value in event.facts.items():
         if isinstance(value, BaseException) and value.__traceback__ is not None:
             traces.extend(_trace(value).splitlines())
-        facts.append(f"{name}={_word(_plain(name, value, with_trace=False))}")
+        facts.append(f"{escaped(name)}={_word(_plain(name, value, with_trace=False))}")
     clock = f"{event.time:%H:%M:%S}.{event.time.microsecond // 1000:03d}"
     line = f"{clock} {event.level.name.lower():<8} {event.name}  {' '.join(facts)}".rstrip()
     return "\n".join([line, *(f"    {escaped(trace)}" for trace in traces)])
@@ -215,6 +220,8 @@ def _plain(name: str, value: object, *, depth: int = 0, with_trace: bool = True)
         return REDACTED
     if isinstance(value, Enum):
         return _plain(name, value.value, depth=depth)
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)  # JSON has no such numbers
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, BaseException):

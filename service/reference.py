@@ -6,6 +6,7 @@ the committed page with a fresh one.
 
 from typing import Any
 
+from .kinds import Flag, Number, Whole
 from .settings import Declaration, declarations
 
 
@@ -51,6 +52,8 @@ def _section(declaration: Declaration, prefix: str) -> str:
 
 
 def _property(declaration: Declaration) -> dict[str, Any]:
-    default = default_text(declaration)
-    shown = {"default": default} if default else {}
+    default: Any = default_text(declaration)
+    if isinstance(declaration.kind, Whole | Number | Flag):
+        default = declaration.default  # editors compare it with the type
+    shown = {} if declaration.is_required or default == "" else {"default": default}
     return declaration.kind.schema() | {"description": declaration.sentence} | shown

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 FILE_BYTES_MAX: Final = 1024 * 1024
 DEPTH_MAX: Final = 32
-VALUES_MAX: Final = 100_000
+VALUES_MAX: Final = 10_000
+
+_TAGS: Final = frozenset(
+    f"tag:yaml.org,2002:{name}"
+    for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp", "merge", "value")
+)
+"""What YAML itself guesses for plain text; any other tag was written by somebody who wants more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +107,16 @@ class _Reader:
             raise _invalid(place, f"nested deeper than {DEPTH_MAX}")
         if len(self._seen) > VALUES_MAX:
             raise _invalid(place, f"more than {VALUES_MAX} values")
+        if node.tag not in _TAGS:
+            raise _invalid(place, f"the tag {node.tag} is not taken")
         if isinstance(node, yaml.MappingNode):
             return Located(content=self._mapping(node, depth), place=place)
         if isinstance(node, yaml.SequenceNode):
             entries = tuple(self.located(entry, depth=depth + 1) for entry in node.value)
             return Located(content=entries, place=place)
         assert isinstance(node, yaml.ScalarNode)
-        return Located(content=self._scalar(node, place), place=place)
+        is_null = node.tag == "tag:yaml.org,2002:null" and node.style is None
+        return Located(content=None if is_null else str(node.value), place=place)
 
     def _mapping(self, node: "yaml.MappingNode", depth: int) -> dict[str, Entry]:
         content: dict[str, Entry] = {}
@@ -125,12 +134,6 @@ class _Reader:
             if not isinstance(key_node.value, str):
                 raise _invalid(place, "a key is plain text")
             yield key_node.value, place
-
-    def _scalar(self, node: "yaml.ScalarNode", place: Place) -> str | None:
-        if node.tag.startswith("!"):
-            raise _invalid(place, f"the tag {node.tag} is not taken")
-        is_null = node.tag == "tag:yaml.org,2002:null" and node.style is None
-        return None if is_null else str(node.value)
 
 
 def _place(name: str, mark: "yaml.Mark | None" = None) -> Place:
