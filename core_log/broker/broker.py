@@ -5,7 +5,7 @@ and ``tick`` when ``next_deadline_ms`` has come. Nothing here knows of sockets o
 same object serves a simulation.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar, final
 
@@ -79,6 +79,7 @@ class Broker:
         served: Sequence[ServedApi],
         schedule_turn: Callable[[], None],
         failed: Callable[[LogDirectoryFailed], None],
+        unhandled: Callable[[Exception, Mapping[str, object]], None],
     ) -> None:
         self.config: Final = config
         self.clock: Final = clock
@@ -99,6 +100,7 @@ class Broker:
         self.schedule_turn: Final = schedule_turn
         self._reconciler = reconciler
         self._failed = failed
+        self._unhandled = unhandled
         self._metadata_flush_running = False
         timers.at(clock.monotonic_ms() + EXPIRY_MS, self._expire)
 
@@ -111,6 +113,10 @@ class Broker:
     def controller_id(self) -> int:
         """The node that decides; with one node, this one."""
         return self.config.node_id
+
+    def report_unhandled(self, error: Exception, **facts: object) -> None:
+        """Tell the host of a fault of ours that a request met."""
+        self._unhandled(error, facts)
 
     # -- partitions -------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from ..protocol.apis import (
     decode_request_header,
     encode_response,
 )
-from ..protocol.errors import DecodeError
+from ..protocol.errors import DecodeError, EncodeError
 from .broker import Broker
 from .deferred import Deferred
 from .call import Call
@@ -58,17 +58,45 @@ class Dispatcher:
             client_id=header.client_id,
             session=session,
         )
-        response = handler.serve(broker, request, call)
+        try:
+            response = handler.serve(broker, request, call)
+        except ProtocolViolation:
+            raise
+        except Exception as error:  # noqa: BLE001 - the root of a request reports and decides
+            raise self._unhandled(handler, call, error) from error
         if response is None:
             return Answer()
         if isinstance(response, Deferred):
-            return Answer(later=response.map(_encoder(handler, call)), mutes=handler.mutes)
-        return Answer(_encoder(handler, call)(response))
+            return Answer(later=response.map(self._encoder(handler, call)), mutes=handler.mutes)
+        return Answer(self._encoder(handler, call)(response))
 
     def wants_flush(self, session: Session) -> None:
         """Remember the session for the end of the turn."""
         self._broker.outbox.append(session)
         self._broker.schedule_turn()
+
+    def _encoder(self, handler: Handler, call: Call) -> Callable[[Response], Frames]:
+        def encode(response: Response) -> Frames:
+            try:
+                return encode_response(
+                    handler.api, call.api_version, call.correlation_id, response
+                )
+            except EncodeError as error:
+                # The client cannot be answered, and waiting for ever would be worse for it.
+                call.session.close(str(self._unhandled(handler, call, error)))
+                return []
+
+        return encode
+
+    def _unhandled(self, handler: Handler, call: Call, error: Exception) -> ProtocolViolation:
+        """Report a fault of ours; what remains is to close the connection."""
+        self._broker.stats.unhandled += 1
+        self._broker.report_unhandled(
+            error, api=handler.api.name, version=call.api_version, client_id=call.client_id
+        )
+        return ProtocolViolation(
+            f"{handler.api.name} v{call.api_version} met a fault of the broker: {error!r}"
+        )
 
     def _unsupported(self, header: RequestHeader) -> Answer:
         if header.api_key == API_VERSIONS:
@@ -82,8 +110,3 @@ class Dispatcher:
         raise ProtocolViolation(f"{name} version {header.api_version} is not served")
 
 
-def _encoder(handler: Handler, call: Call) -> Callable[[Response], Frames]:
-    def encode(response: Response) -> Frames:
-        return encode_response(handler.api, call.api_version, call.correlation_id, response)
-
-    return encode

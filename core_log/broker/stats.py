@@ -20,6 +20,7 @@ class Stats:
         "bytes_fetched",
         "topic_bytes_produced",
         "topic_records_produced",
+        "unhandled",
         "violations",
     )
 
@@ -30,6 +31,7 @@ class Stats:
         self.batches_produced = 0
         self.bytes_fetched = 0
         self.violations = 0
+        self.unhandled = 0
 
     def requested(self, api_key: int) -> None:
         self.api_requests[api_key] = self.api_requests.get(api_key, 0) + 1

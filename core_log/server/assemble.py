@@ -213,6 +213,9 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
         served=served_apis(),
         schedule_turn=host.schedule_turn,
         failed=host.failed,
+        unhandled=lambda error, facts: host.notify(
+            "unhandled_error", True, {**facts, "error": error}
+        ),
     )
     reconciler.start(controller.image, logs)
     housekeeping.start()

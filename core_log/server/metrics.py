@@ -44,6 +44,12 @@ def watch_node(node: Node, metrics: Metrics, health: Health) -> None:
         sort=Sort.COUNTER,
     )
     metrics.watch(
+        "broker_unhandled_errors_total",
+        "Requests that met a fault of the broker; each closed its connection.",
+        of_broker(lambda broker: broker.stats.unhandled),
+        sort=Sort.COUNTER,
+    )
+    metrics.watch(
         "broker_produced_bytes_total",
         "Bytes of record batches appended by producers, by topic.",
         by_topic(lambda broker: broker.stats.topic_bytes_produced),

@@ -25,6 +25,7 @@ LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING
 )  # fmt: skip
 _SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
 READ_COMMITTED = 1
+EPOCH_SINCE = 4
 
 
 def serve(broker: Broker, request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse:
@@ -61,7 +62,7 @@ def _answer(
         error_code=ErrorCode.NONE,
         timestamp=timestamp,
         offset=offset,
-        leader_epoch=epoch,
+        leader_epoch=epoch if version >= EPOCH_SINCE else NO_LEADER_EPOCH,
     )
 
 
