@@ -312,26 +312,25 @@ public final class Driver {
         PrintStream formerErrors = System.err;
         InputStream formerInput = System.in;
         byte[] input = request.path("input").asText("").getBytes(StandardCharsets.UTF_8);
-        int status = 0;
+        List<Integer> statuses = new ArrayList<>();
         try {
             System.setIn(new ByteArrayInputStream(input));
             System.setOut(new PrintStream(output, true, StandardCharsets.UTF_8));
             System.setErr(new PrintStream(errors, true, StandardCharsets.UTF_8));
-            Exit.setExitProcedure((code, message) -> {
+            // Some tools catch what ends them and end once more: the first status is theirs.
+            Exit.Procedure end = (code, message) -> {
+                statuses.add(code);
                 throw new Ended(code);
-            });
-            Exit.setHaltProcedure((code, message) -> {
-                throw new Ended(code);
-            });
+            };
+            Exit.setExitProcedure(end);
+            Exit.setHaltProcedure(end);
             Class.forName(request.get("name").asText())
                 .getMethod("main", String[].class)
                 .invoke(null, (Object) arguments.toArray(new String[0]));
         } catch (InvocationTargetException failure) {
             Throwable cause = failure.getCause();
-            if (cause instanceof Ended) {
-                status = ((Ended) cause).status;
-            } else {
-                status = 1;
+            if (!(cause instanceof Ended)) {
+                statuses.add(1);
                 errors.write(trace(cause).getBytes(StandardCharsets.UTF_8));
             }
         } finally {
@@ -344,7 +343,7 @@ public final class Driver {
             Exit.resetHaltProcedure();
         }
         return Map.of(
-            "status", status,
+            "status", statuses.isEmpty() ? 0 : statuses.get(0),
             "output", output.toString(StandardCharsets.UTF_8),
             "errors", errors.toString(StandardCharsets.UTF_8));
     }
@@ -352,11 +351,9 @@ public final class Driver {
     /** Thrown where a tool would end the process. */
     private static final class Ended extends Error {
         private static final long serialVersionUID = 1L;
-        private final int status;
 
         private Ended(int status) {
             super("exit " + status, null, false, false);
-            this.status = status;
         }
     }
 

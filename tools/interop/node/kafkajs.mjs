@@ -16,7 +16,8 @@ const { CompressionCodecs, CompressionTypes, ConfigResourceTypes, Kafka, Partiti
 const { ZstdCodec } = require('zstd-codec')
 const { version } = require('kafkajs/package.json')
 
-const zstd = await new Promise(resolve => ZstdCodec.run(codec => resolve(new codec.Simple())))
+// Streaming: other clients' frames do not say how large their content is.
+const zstd = await new Promise(resolve => ZstdCodec.run(codec => resolve(new codec.Streaming())))
 CompressionCodecs[CompressionTypes.Snappy] = snappy
 CompressionCodecs[CompressionTypes.LZ4] = () => ({
   compress: async encoder => lz4Compress(encoder.buffer),

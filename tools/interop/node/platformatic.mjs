@@ -34,7 +34,7 @@ const operations = {
   hello: () => ({
     client: `@platformatic/kafka ${dependencies['@platformatic/kafka']}`,
     codecs: ['none', 'gzip', 'snappy', 'lz4', ...(zlib.zstdCompressSync === undefined ? [] : ['zstd'])],
-    lacks: ['range', 'cooperative', 'append_time', 'single_delivery']
+    lacks: ['range', 'cooperative', 'append_time', 'framed_snappy', 'single_delivery']
   }),
 
   async create_topic ({ topic, partitions, configs }) {
