@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import json
+import urllib.error
+import urllib.request
 
-import aiohttp
 import pytest
 
 from headwater.service import http
@@ -56,30 +57,40 @@ def test_a_request_line_decides(line: str, status: int) -> None:
         assert b"Content-Length: 5" in head
 
 
+def fetched(url: str) -> tuple[int, str, str]:
+    """Status, type and body, as the standard library's client reads them."""
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - our own http URL
+            return answer.status, answer.headers["Content-Type"], answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers["Content-Type"], error.read().decode()
+
+
 async def test_another_client_reads_our_answers() -> None:
-    """aiohttp gets metrics and health, and 503 with the reason when not ready."""
+    """It gets metrics and health, and 503 with the reason when not ready."""
     reason: list[str | None] = [None]
     health = Health()
     health.add("storage", lambda: reason[0])
     routes = health_routes(health) | metrics_route(lambda: b"a 1\n", "text/plain; version=0.0.4")
-    async with port(routes) as server, aiohttp.ClientSession() as session:
-        base = f"http://127.0.0.1:{server.port}"
-        async with session.get(f"{base}/metrics") as answer:
-            assert (answer.status, await answer.text()) == (200, "a 1\n")
-        async with session.get(f"{base}/health") as answer:
-            assert (answer.status, await answer.json()) == (
-                200,
-                {"status": "ok", "checks": {"storage": "ok"}},
-            )
+
+    async with port(routes) as server:
+
+        async def get(path: str) -> tuple[int, str, str]:
+            return await asyncio.to_thread(fetched, f"http://127.0.0.1:{server.port}{path}")
+
+        assert await get("/metrics") == (200, "text/plain; version=0.0.4", "a 1\n")
+        status, content_type, body = await get("/health")
+        assert (status, content_type) == (200, "application/json")
+        assert json.loads(body) == {"status": "ok", "checks": {"storage": "ok"}}
         reason[0] = "offline"
-        async with session.get(f"{base}/health/ready") as answer:
-            assert answer.status == 503
-            assert (await answer.json())["checks"] == {"storage": "offline"}
-        async with session.get(f"{base}/health/live") as answer:
-            assert answer.status == 200
-        async with session.get(f"{base}/other") as answer:
-            assert answer.status == 404
-            assert "/metrics" in await answer.text()
+        status, _, body = await get("/health/ready")
+        assert status == 503
+        assert json.loads(body)["checks"] == {"storage": "offline"}
+        assert (await get("/health/live"))[0] == 200
+        status, _, body = await get("/other")
+        assert status == 404
+        assert "/metrics" in body
 
 
 async def test_a_request_may_come_in_pieces() -> None:

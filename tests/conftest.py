@@ -1,0 +1,48 @@
+"""What every test run shares: hypothesis profiles, and a count of what was left out.
+
+``HEADWATER_TEST_PROFILE=sim`` draws many more examples. ``HEADWATER_TEST_REQUIRE=all`` makes a
+test that was left out a failure of the run.
+"""
+
+import os
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+PROFILE_VARIABLE = "HEADWATER_TEST_PROFILE"
+REQUIRE_VARIABLE = "HEADWATER_TEST_REQUIRE"
+
+# Deadlines measure the machine: two busy cores make any of them wrong.
+settings.register_profile("quick", max_examples=50, deadline=None)
+settings.register_profile(
+    "sim", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get(PROFILE_VARIABLE, "quick"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was left out, by name and count."""
+    left_out = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", ()))
+    if left_out:
+        terminalreporter.section("left out")
+        for reason, count in left_out.most_common():
+            terminalreporter.line(f"{count:5} tests: {reason}")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where everything is required, leaving something out is failing."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if (
+        os.environ.get(REQUIRE_VARIABLE) == "all"
+        and reporter is not None
+        and reporter.stats.get("skipped")
+        and session.exitstatus == pytest.ExitCode.OK
+    ):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _reason(report: pytest.TestReport) -> str:
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2]).removeprefix("Skipped: ")
+    return str(report.longrepr)
