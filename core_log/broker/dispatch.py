@@ -13,8 +13,8 @@ from ..protocol.apis import (
 )
 from ..protocol.errors import DecodeError, EncodeError
 from .broker import Broker
-from .deferred import Deferred
 from .call import Call
+from .deferred import Deferred
 from .handler import Handler, Response
 from .handlers.api_versions import listing
 from .session import Answer, Frames, ProtocolViolation, Session
@@ -62,7 +62,7 @@ class Dispatcher:
             response = handler.serve(broker, request, call)
         except ProtocolViolation:
             raise
-        except Exception as error:  # noqa: BLE001 - the root of a request reports and decides
+        except Exception as error:
             raise self._unhandled(handler, call, error) from error
         if response is None:
             return Answer()
@@ -78,9 +78,7 @@ class Dispatcher:
     def _encoder(self, handler: Handler, call: Call) -> Callable[[Response], Frames]:
         def encode(response: Response) -> Frames:
             try:
-                return encode_response(
-                    handler.api, call.api_version, call.correlation_id, response
-                )
+                return encode_response(handler.api, call.api_version, call.correlation_id, response)
             except EncodeError as error:
                 # The client cannot be answered, and waiting for ever would be worse for it.
                 call.session.close(str(self._unhandled(handler, call, error)))
@@ -108,5 +106,3 @@ class Dispatcher:
         known = API_BY_KEY.get(header.api_key)
         name = known.name if known is not None else f"API key {header.api_key}"
         raise ProtocolViolation(f"{name} version {header.api_version} is not served")
-
-

@@ -21,8 +21,8 @@ from ..kernel.ports import Clock, Random
 from ..records.batch import read_batch, scan
 from ..records.record import NewRecord, build_batch, decode_records
 from ..storage.log import Appended
-from .deferred import Deferred
 from .call import Call
+from .deferred import Deferred
 from .partitions import ACKS_ALL, Hosted, Partitions
 from .timers import Timer, Timers
 
@@ -62,7 +62,7 @@ class OffsetsTopic(Protocol):
 class Groups:
     """All group shards on this node."""
 
-    def __init__(  # noqa: PLR0913 - composed in one place, all ports
+    def __init__(
         self,
         *,
         partitions: Partitions,
@@ -238,6 +238,7 @@ class _Runner:
         for reply in effects.replies:
             _send(reply.reply_to, reply.response)
         for parked in effects.replies_after_commit:
+
             def settle(code: ErrorCode | None, parked=parked) -> None:  # type: ignore[no-untyped-def]  # a default binds the loop variable
                 response = parked.response if code is None else parked.on_failure(code)
                 _send(parked.reply_to, response)

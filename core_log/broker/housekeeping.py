@@ -44,7 +44,7 @@ class Intervals:
 class Housekeeping:
     """Owns the periodic work of one broker."""
 
-    def __init__(  # noqa: PLR0913 - composed in one place
+    def __init__(
         self,
         *,
         partitions: Partitions,

@@ -29,9 +29,7 @@ class AppendWait(Protocol):
 class Disk(Protocol):
     """Runs flushes away from the loop and reports on it, in one call for all."""
 
-    def flush(
-        self, jobs: list[FlushJob], done: Callable[[list[OSError | None]], None]
-    ) -> None: ...
+    def flush(self, jobs: list[FlushJob], done: Callable[[list[OSError | None]], None]) -> None: ...
 
 
 @final
@@ -131,7 +129,9 @@ class Hosted:
         """Take the log's progress over into the high watermark; True when it advanced."""
         log = self.log
         durable = log.written_offset if self.is_lazy else log.flushed_offset
-        if not self.replica.advance_local(log_end_offset=log.log_end_offset, durable_offset=durable):
+        if not self.replica.advance_local(
+            log_end_offset=log.log_end_offset, durable_offset=durable
+        ):
             return False
         committed = self._committed
         high_watermark = self.replica.high_watermark
@@ -259,7 +259,10 @@ class Partitions:
     def flush_all(self) -> None:
         """Queue every partition with unflushed data; the clean stop and checkpoints use it."""
         for hosted in self._by_name.values():
-            if hosted.offline_reason is None and hosted.log.flushed_offset < hosted.log.log_end_offset:
+            if (
+                hosted.offline_reason is None
+                and hosted.log.flushed_offset < hosted.log.log_end_offset
+            ):
                 self._unflushed[hosted] = None
         self._schedule_turn()
 
@@ -315,9 +318,7 @@ class Partitions:
         self._flush_running = True
         self._disk.flush([job for _, job in pairs], lambda errors: self._flushed(pairs, errors))
 
-    def _flushed(
-        self, pairs: list[tuple[Hosted, FlushJob]], errors: list[OSError | None]
-    ) -> None:
+    def _flushed(self, pairs: list[tuple[Hosted, FlushJob]], errors: list[OSError | None]) -> None:
         self._flush_running = False
         for (hosted, job), error in zip(pairs, errors, strict=True):
             if hosted.offline_reason is not None:

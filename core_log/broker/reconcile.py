@@ -34,7 +34,7 @@ class SettingsFor(Protocol):
 class Reconciler:
     """Creates, changes and removes hosted partitions as metadata changes."""
 
-    def __init__(  # noqa: PLR0913 - composed in one place
+    def __init__(
         self,
         *,
         node_id: int,

@@ -72,9 +72,7 @@ class OwnTopics:
 
     def auto_create(self, names: Sequence[str]) -> Deferred[dict[str, ApiError]]:
         """Create topics with the broker's defaults; the errors by topic, once that is decided."""
-        errors = {
-            name: error for name in names if (error := topic_name_error(name)) is not None
-        }
+        errors = {name: error for name in names if (error := topic_name_error(name)) is not None}
         wanted = [name for name in dict.fromkeys(names) if name not in errors]
         request = CreateTopicsRequest(
             topics=[

@@ -45,7 +45,7 @@ STOP_MS_MAX: Final = 30_000
     show_default=True,
     help="How log lines look; auto is readable on a terminal and JSON elsewhere.",
 )
-def command(log_level: str, log_form: str, **arguments: Any) -> None:
+def broker(log_level: str, log_form: str, **arguments: Any) -> None:
     """Run a broker: a cluster of one that Kafka clients take for Kafka.
 
     Without flags it listens on 127.0.0.1:9092 and keeps its data in ./headwater-data.

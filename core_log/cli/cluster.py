@@ -8,7 +8,10 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported without saying so
+    AdminClient,
+    OffsetSpec,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -16,6 +19,9 @@ T = TypeVar("T")
 BOOTSTRAP_VARIABLE: Final = "HEADWATER_BOOTSTRAP"
 BOOTSTRAP_DEFAULT: Final = "127.0.0.1:9092"
 REQUEST_TIMEOUT_SECONDS: Final = 30.0
+# The library leaves these constructors without types.
+EARLIEST: Final[OffsetSpec] = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
+LATEST: Final[OffsetSpec] = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 EXIT_REFUSED: Final = 1
 """The cluster was reached and said no, or could not be reached. Wrong usage is 2, as for click."""
 

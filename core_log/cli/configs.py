@@ -26,11 +26,11 @@ _name = click.argument("name")
 
 
 @click.group()
-def command() -> None:
+def configs() -> None:
     """Configurations of topics, brokers and groups: describe, set, unset."""
 
 
-@command.command()
+@configs.command()
 @_resource
 @_name
 @click.option("--all", "everything", is_flag=True, help="Defaults too, not only what was set.")
@@ -39,7 +39,8 @@ def command() -> None:
 def describe(cluster: Cluster, kind: str, name: str, everything: bool, as_json: bool) -> None:  # noqa: FBT001 - flags
     """Configurations of one resource, such as: topic orders, or: broker 1."""
     resource = ConfigResource(_TYPES[kind], name)
-    answer: Any = cluster.admin().describe_configs([resource])
+    admin = cluster.admin()  # kept: its destruction would end the request
+    answer: Any = admin.describe_configs([resource])
     entries = settled({name: answer[resource]}, f"describing {kind}")[name]
     rows = [
         {
@@ -55,7 +56,7 @@ def describe(cluster: Cluster, kind: str, name: str, everything: bool, as_json: 
     show(rows, _SHOWN, as_json=as_json, out=sys.stdout, empty="everything is at its default")
 
 
-@command.command("set")
+@configs.command("set")
 @_resource
 @_name
 @click.argument("settings", nargs=-1, required=True, metavar="NAME=VALUE...")
@@ -69,7 +70,7 @@ def set_configs(cluster: Cluster, kind: str, name: str, settings: tuple[str, ...
     _change(cluster, kind, name, entries)
 
 
-@command.command()
+@configs.command()
 @_resource
 @_name
 @click.argument("names", nargs=-1, required=True)
@@ -84,6 +85,7 @@ def unset(cluster: Cluster, kind: str, name: str, names: tuple[str, ...]) -> Non
 
 def _change(cluster: Cluster, kind: str, name: str, entries: list[ConfigEntry]) -> None:
     resource = ConfigResource(_TYPES[kind], name, incremental_configs=entries)
-    answer: Any = cluster.admin().incremental_alter_configs([resource])
+    admin = cluster.admin()
+    answer: Any = admin.incremental_alter_configs([resource])
     settled({name: answer[resource]}, f"changing {kind}")
     click.echo(f"changed {', '.join(entry.name for entry in entries)} of {kind} {name}")

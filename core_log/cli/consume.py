@@ -5,7 +5,14 @@ import sys
 from typing import Any, Final
 
 import click
-from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaException, Message, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_END,
+    Consumer,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
 
 from headwater.service.tables import json_line
 
@@ -37,7 +44,7 @@ BATCH_COUNT: Final = 500
     help="json has offset, time, key, value and headers; what is not UTF-8 is in base64.",
 )
 @cluster_options
-def command(  # noqa: PLR0913 - one per flag
+def consume(
     cluster: Cluster,
     topics: tuple[str, ...],
     group: str | None,
@@ -87,7 +94,9 @@ def command(  # noqa: PLR0913 - one per flag
         consumer.close()
 
 
-def _positions(consumer: Consumer, places: list[TopicPartition], start: str) -> list[TopicPartition]:
+def _positions(
+    consumer: Consumer, places: list[TopicPartition], start: str
+) -> list[TopicPartition]:
     if start == "beginning":
         offset = OFFSET_BEGINNING
     elif start == "end":
@@ -104,7 +113,7 @@ def _positions(consumer: Consumer, places: list[TopicPartition], start: str) -> 
     return [TopicPartition(place.topic, place.partition, offset) for place in places]
 
 
-def _print(  # noqa: PLR0913 - one per flag
+def _print(
     consumer: Consumer,
     partition_count: int,
     count_max: int | None,
@@ -135,7 +144,16 @@ def _print(  # noqa: PLR0913 - one per flag
         if not follow and len(ended) >= partition_count:
             break
     if commits and count:
+        _commit(consumer)
+
+
+def _commit(consumer: Consumer) -> None:
+    """Commit what was printed since the last commit, if anything."""
+    try:
         consumer.commit(asynchronous=False)
+    except KafkaException as error:
+        if error.args[0].name() != "_NO_OFFSET":
+            raise
 
 
 def _line(message: Message, form: str) -> bytes:
@@ -152,9 +170,14 @@ def _line(message: Message, form: str) -> bytes:
         "timestamp_ms": message.timestamp()[1],
         "key": _text(key),
         "value": _text(value),
-        "headers": {name: _text(header) for name, header in message.headers() or []},
+        "headers": {name: _text(header) for name, header in _headers(message)},
     }
     return json_line(row).encode()
+
+
+def _headers(message: Message) -> list[tuple[str, Any]]:
+    found: Any = message.headers()  # typed as a mapping or a list; it is always the list
+    return found or []
 
 
 def _text(data: Any) -> object:

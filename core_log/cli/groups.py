@@ -13,6 +13,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported wi
 from headwater.service.tables import Column, Shape, columns, show
 
 from .cluster import (
+    EARLIEST,
+    LATEST,
     REQUEST_TIMEOUT_SECONDS,
     Cluster,
     Refused,
@@ -39,18 +41,19 @@ NO_OFFSET: Final = -1001
 
 
 @click.group()
-def command() -> None:
+def groups() -> None:
     """Consumer groups: list, describe, reset, delete."""
 
 
-@command.command("list")
+@groups.command("list")
 @json_option
 @cluster_options
 def list_groups(cluster: Cluster, as_json: bool) -> None:  # noqa: FBT001 - a flag
     """All groups, by name."""
-    listing = settled({"groups": cluster.admin().list_consumer_groups()}, "listing")["groups"]
+    admin = cluster.admin()
+    listing = settled({"groups": admin.list_consumer_groups()}, "listing")["groups"]
     if listing.errors:
-        raise Refused("\n".join(explain(error.args[0]) for error in listing.errors))
+        raise Refused("\n".join(explain(error) for error in listing.errors))
     rows = [
         {
             "group": group.group_id,
@@ -63,7 +66,7 @@ def list_groups(cluster: Cluster, as_json: bool) -> None:  # noqa: FBT001 - a fl
     show(rows, _LISTED, as_json=as_json, out=sys.stdout, empty="no groups")
 
 
-@command.command()
+@groups.command()
 @click.argument("groups", nargs=-1, required=True)
 @json_option
 @cluster_options
@@ -75,7 +78,7 @@ def describe(cluster: Cluster, groups: tuple[str, ...], as_json: bool) -> None: 
     show(rows, _LAGS, as_json=as_json, out=sys.stdout, empty="nothing is committed or assigned")
 
 
-@command.command()
+@groups.command()
 @click.argument("group")
 @click.option("--topic", "topics", multiple=True, required=True, help="TOPIC or TOPIC:PARTITION.")
 @click.option("--to-earliest", "target", flag_value="earliest", help="To the first record.")
@@ -85,7 +88,7 @@ def describe(cluster: Cluster, groups: tuple[str, ...], as_json: bool) -> None: 
 @click.option("--execute", is_flag=True, help="Commit the new offsets; else they are only shown.")
 @json_option
 @cluster_options
-def reset(  # noqa: PLR0913 - one per flag
+def reset(
     cluster: Cluster,
     group: str,
     topics: tuple[str, ...],
@@ -129,12 +132,13 @@ def reset(  # noqa: PLR0913 - one per flag
         click.echo("nothing was changed; add --execute to commit these offsets", err=True)
 
 
-@command.command()
+@groups.command()
 @click.argument("groups", nargs=-1, required=True)
 @cluster_options
 def delete(cluster: Cluster, groups: tuple[str, ...]) -> None:
     """Delete GROUPS that have no members, with their offsets."""
-    settled(cluster.admin().delete_consumer_groups(list(groups)), "deleting")
+    admin = cluster.admin()
+    settled(admin.delete_consumer_groups(list(groups)), "deleting")
     click.echo(f"deleted {', '.join(groups)}")
 
 
@@ -147,7 +151,7 @@ def _lags(admin: AdminClient, group: str, description: Any) -> list[dict[str, An
         for place in member.assignment.topic_partitions
     }
     places = sorted({*committed, *owners})
-    ends = _offsets(admin, places, OffsetSpec.latest())
+    ends = _offsets(admin, places, LATEST)
     rows: list[dict[str, Any]] = []
     for topic, index in places:
         owner = owners.get((topic, index))
@@ -200,7 +204,9 @@ def _places(admin: AdminClient, topics: tuple[str, ...]) -> list[TopicPartition]
         if name not in known:
             raise Refused(f"there is no topic {name}; 'headwater topics list' shows what there is")
         if colon and not index.isdigit():
-            raise click.BadParameter(f"{text!r} is not TOPIC or TOPIC:PARTITION", param_hint="--topic")
+            raise click.BadParameter(
+                f"{text!r} is not TOPIC or TOPIC:PARTITION", param_hint="--topic"
+            )
         indexes = [int(index)] if colon else sorted(known[name].partitions)
         places += [TopicPartition(name, number) for number in indexes]
     return places
@@ -214,8 +220,8 @@ def _targets(
     to_time_ms: int | None,
 ) -> dict[tuple[str, int], int]:
     keys = [(place.topic, place.partition) for place in places]
-    starts = _offsets(admin, keys, OffsetSpec.earliest())
-    ends = _offsets(admin, keys, OffsetSpec.latest())
+    starts = _offsets(admin, keys, EARLIEST)
+    ends = _offsets(admin, keys, LATEST)
     if target is not None:
         return starts if target == "earliest" else ends
     if to_time_ms is not None:

@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeAlias
 
 import click
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from .cluster import Cluster, Refused, cluster_options, explain, pairs
+
+Headers: TypeAlias = list[tuple[str, str | bytes | None]]
 
 FLUSH_TIMEOUT_SECONDS: Final = 60.0
 LINE_BYTES_MAX: Final = 64 * 1024 * 1024
@@ -28,7 +30,7 @@ LINE_BYTES_MAX: Final = 64 * 1024 * 1024
 )
 @click.option("--acks", type=click.Choice(["0", "1", "all"]), default="all", show_default=True)
 @cluster_options
-def command(  # noqa: PLR0913 - one per flag
+def produce(  # noqa: PLR0913 - one per flag
     cluster: Cluster,
     topic: str,
     source: BinaryIO,
@@ -57,7 +59,9 @@ def command(  # noqa: PLR0913 - one per flag
     )
     outcome = _Outcome()
     more: dict[str, Any] = {} if partition is None else {"partition": partition}
-    attached = [(name, value.encode()) for name, value in pairs(headers, "--header").items()]
+    attached: Headers = [
+        (name, value.encode()) for name, value in pairs(headers, "--header").items()
+    ]
     for key, value in _records(source, key_separator, null_value):
         _send(producer, topic, key, value, attached, outcome, more)
         if outcome.error is not None:
@@ -90,12 +94,12 @@ class _Outcome:
             self.error = error
 
 
-def _send(  # noqa: PLR0913, PLR0917 - a record in its parts
+def _send(
     producer: Producer,
     topic: str,
     key: bytes | None,
     value: bytes | None,
-    headers: list[tuple[str, bytes]],
+    headers: Headers,
     outcome: _Outcome,
     more: dict[str, Any],
 ) -> None:

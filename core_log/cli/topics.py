@@ -11,12 +11,20 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported wi
     ConfigResource,
     NewPartitions,
     NewTopic,
-    OffsetSpec,
 )
 
-from headwater.service.tables import Column, Shape, columns, show
+from headwater.service.tables import Column, Shape, show
 
-from .cluster import Cluster, Refused, cluster_options, json_option, pairs, settled
+from .cluster import (
+    EARLIEST,
+    LATEST,
+    Cluster,
+    Refused,
+    cluster_options,
+    json_option,
+    pairs,
+    settled,
+)
 
 _LISTED = (
     Column(name="topic"),
@@ -38,11 +46,11 @@ _PARTITIONS = (
 
 
 @click.group()
-def command() -> None:
+def topics() -> None:
     """Topics: list, describe, create, change, delete."""
 
 
-@command.command("list")
+@topics.command("list")
 @click.option("--internal", "with_internal", is_flag=True, help="Internal topics too.")
 @json_option
 @cluster_options
@@ -63,13 +71,12 @@ def list_topics(cluster: Cluster, with_internal: bool, as_json: bool) -> None:  
     show(rows, _LISTED, as_json=as_json, out=sys.stdout, empty="no topics")
 
 
-@command.command()
+@topics.command()
 @click.argument("topics", nargs=-1, required=True)
 @json_option
 @cluster_options
 def describe(cluster: Cluster, topics: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - a flag
     """Partitions of TOPICS: leader, replicas, first and next offset."""
-
     admin = cluster.admin()
     found = _descriptions(admin, list(topics))
     places = [
@@ -77,8 +84,8 @@ def describe(cluster: Cluster, topics: tuple[str, ...], as_json: bool) -> None: 
         for topic in found
         for partition in topic.partitions
     ]
-    starts = admin.list_offsets({place: OffsetSpec.earliest() for place in places})
-    ends = admin.list_offsets({place: OffsetSpec.latest() for place in places})
+    starts = admin.list_offsets(dict.fromkeys(places, EARLIEST))
+    ends = admin.list_offsets(dict.fromkeys(places, LATEST))
     rows = [
         {
             "topic": topic.name,
@@ -96,7 +103,7 @@ def describe(cluster: Cluster, topics: tuple[str, ...], as_json: bool) -> None: 
     show(rows, _PARTITIONS, as_json=as_json, out=sys.stdout)
 
 
-@command.command()
+@topics.command()
 @click.argument("topics", nargs=-1, required=True)
 @click.option("--partitions", type=int, default=-1, help="Default: the broker's num.partitions.")
 @click.option("--replication-factor", type=int, default=-1, help="Default: the broker's.")
@@ -105,7 +112,7 @@ def describe(cluster: Cluster, topics: tuple[str, ...], as_json: bool) -> None: 
 )
 @click.option("--if-not-exists", is_flag=True, help="Fine when a topic is there already.")
 @cluster_options
-def create(  # noqa: PLR0913 - one per flag
+def create(
     cluster: Cluster,
     topics: tuple[str, ...],
     partitions: int,
@@ -136,7 +143,7 @@ def create(  # noqa: PLR0913 - one per flag
     click.echo(f"created {', '.join(wanted)}")
 
 
-@command.command()
+@topics.command()
 @click.argument("topic")
 @click.option("--partitions", type=click.IntRange(min=1), help="New number of partitions.")
 @click.option("--config", "configs", multiple=True, metavar="NAME=VALUE", help="Set this.")
@@ -159,9 +166,7 @@ def alter(
         for name, value in pairs(configs, "--config").items()
     ] + [ConfigEntry(name, "", incremental_operation=AlterConfigOpType.DELETE) for name in unset]
     if entries:
-        resource = ConfigResource(
-            ConfigResource.Type.TOPIC, topic, incremental_configs=entries
-        )
+        resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
         changed: Any = admin.incremental_alter_configs([resource])
         settled({topic: changed[resource]}, "changing")
         click.echo(f"changed {', '.join(entry.name for entry in entries)} of {topic}")
@@ -169,7 +174,7 @@ def alter(
         raise click.UsageError("nothing to change: give --partitions, --config or --unset")
 
 
-@command.command()
+@topics.command()
 @click.argument("topics", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @cluster_options
@@ -177,7 +182,8 @@ def delete(cluster: Cluster, topics: tuple[str, ...], yes: bool) -> None:  # noq
     """Delete TOPICS with all their records."""
     if not yes:
         click.confirm(f"delete {', '.join(topics)} with all records?", abort=True)
-    settled(cluster.admin().delete_topics(list(topics)), "deleting")
+    admin = cluster.admin()
+    settled(admin.delete_topics(list(topics)), "deleting")
     click.echo(f"deleted {', '.join(topics)}")
 
 

@@ -20,9 +20,9 @@ from ..broker.reconcile import Reconciler
 from ..broker.timers import Timers
 from ..broker.topic_settings import TopicSettings, topic_settings
 from ..broker.topics import OwnTopics
-from ..controller.decision import ControllerConfig
 from ..controller.configs import effective_topic_configs
 from ..controller.controller import Controller
+from ..controller.decision import ControllerConfig
 from ..controller.features import SUPPORTED
 from ..controller.image import MetadataImage
 from ..controller.nodes import allocate_producer_ids
@@ -47,7 +47,6 @@ from ..storage.errors import DiskFull, LogDirectoryFailed
 from ..storage.log import PartitionLog
 from ..storage.notes import Note
 from .notify import Notify
-
 
 _SECURITY_PROTOCOLS: Final = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 

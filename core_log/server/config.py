@@ -12,14 +12,14 @@ from types import MappingProxyType
 from typing import Final
 
 from headwater.service.kinds import (
-    HostPort,
     Address,
+    FilePath,
+    HostPort,
     Listener,
     ListenerAddress,
     Listing,
     MappingOf,
     OrNone,
-    FilePath,
     Text,
     Whole,
 )

@@ -121,7 +121,9 @@ class Connection(asyncio.BufferedProtocol):
         self._host = str(peer[0])
         refusal = self._connections.admit(self, self._host)
         if refusal is not None:
-            self._connections.notify("connection_refused", False, {"peer": self._host, "reason": refusal})
+            self._connections.notify(
+                "connection_refused", False, {"peer": self._host, "reason": refusal}
+            )
             transport.abort()
             return
         transport.set_write_buffer_limits(high=WRITE_HIGH_WATER_BYTES)
@@ -166,7 +168,9 @@ class Connection(asyncio.BufferedProtocol):
             self._session.disconnected()
         self._transport = None
         if exc is not None:
-            self._connections.notify("connection_lost", False, {"peer": self._host, "reason": str(exc)})
+            self._connections.notify(
+                "connection_lost", False, {"peer": self._host, "reason": str(exc)}
+            )
 
     def pause_writing(self) -> None:
         self._unread_since_ms = self._connections.clock.monotonic_ms()
@@ -220,7 +224,9 @@ class Connection(asyncio.BufferedProtocol):
         return None
 
     def abort(self, reason: str) -> None:
-        self._connections.notify("connection_aborted", False, {"peer": self._host, "reason": reason})
+        self._connections.notify(
+            "connection_aborted", False, {"peer": self._host, "reason": reason}
+        )
         if self._transport is not None:
             self._transport.abort()
 

@@ -16,7 +16,9 @@ def watch_node(node: Node, metrics: Metrics, health: Health) -> None:
     def of_broker(read: Callable[[Broker], float]) -> Callable[[], float]:
         return lambda: 0.0 if node.broker is None else read(node.broker)
 
-    def by_topic(read: Callable[[Broker], Mapping[str, int]]) -> Callable[[], dict[tuple[str, ...], float]]:
+    def by_topic(
+        read: Callable[[Broker], Mapping[str, int]],
+    ) -> Callable[[], dict[tuple[str, ...], float]]:
         return lambda: (
             {}
             if node.broker is None
@@ -101,7 +103,9 @@ def watch_node(node: Node, metrics: Metrics, health: Health) -> None:
         sort=Sort.COUNTER,
     )
     health.add(
-        "serving", lambda: None if node.broker is not None else "not started", question=Question.LIVE
+        "serving",
+        lambda: None if node.broker is not None else "not started",
+        question=Question.LIVE,
     )
     health.add("data_directories", lambda: _offline(node))
 

@@ -202,9 +202,7 @@ class Node:
         if failure.path in self._failed_paths:
             return
         self._failed_paths.add(failure.path)
-        self._notify(
-            "log_directory_failed", True, {"path": failure.path, "reason": failure.reason}
-        )
+        self._notify("log_directory_failed", True, {"path": failure.path, "reason": failure.reason})
         if self.broker is not None:
             self.broker.partitions.take_offline(failure)
         holds_metadata = bool(self._directories) and failure.path == self._directories[0].path

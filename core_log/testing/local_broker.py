@@ -126,9 +126,7 @@ class LocalBroker:
         )
         endpoint = Endpoint(listener=LISTENER, host="broker", port=9092)
         spec = Specification(
-            config=BrokerConfig(
-                node_id=1, advertised=(endpoint,), static_configs=self._configs
-            ),
+            config=BrokerConfig(node_id=1, advertised=(endpoint,), static_configs=self._configs),
             groups=self._groups,
             intervals=Intervals(),
             data_dirs=(DATA_DIR,),

@@ -5,8 +5,8 @@ from ...kernel.errors import ApiError
 from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.alter_configs import (
     AlterConfigsRequest,
-    AlterConfigsResponse,
     AlterConfigsResourceResponse,
+    AlterConfigsResponse,
 )
 from ..broker import Broker
 from ..call import Call
@@ -19,14 +19,12 @@ def serve(
 ) -> Deferred[AlterConfigsResponse]:
     """One result for each resource."""
     del call
-    return broker.submit(
-        lambda image: alter_configs(image, request, broker.controller_config)
-    ).map(lambda result: _refusal(request, result) if isinstance(result, ApiError) else result)
+    return broker.submit(lambda image: alter_configs(image, request, broker.controller_config)).map(
+        lambda result: _refusal(request, result) if isinstance(result, ApiError) else result
+    )
 
 
-def _refusal(
-    request: AlterConfigsRequest, error: ApiError
-) -> AlterConfigsResponse:
+def _refusal(request: AlterConfigsRequest, error: ApiError) -> AlterConfigsResponse:
     return AlterConfigsResponse(
         responses=[
             AlterConfigsResourceResponse(

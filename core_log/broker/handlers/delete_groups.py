@@ -7,8 +7,8 @@ from ...protocol.messages.delete_groups import (
     DeleteGroupsResponse,
 )
 from ..broker import Broker
-from ..deferred import Deferred, gather
 from ..call import Call
+from ..deferred import Deferred, gather
 from ..handler import Handler
 
 

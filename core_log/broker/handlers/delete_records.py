@@ -14,8 +14,8 @@ from ...protocol.messages.delete_records import (
     DeleteRecordsTopicResult,
 )
 from ..broker import Broker
-from ..deferred import Deferred
 from ..call import Call
+from ..deferred import Deferred
 from ..handler import Handler
 
 HIGH_WATERMARK = -1

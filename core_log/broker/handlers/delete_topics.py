@@ -20,9 +20,9 @@ def serve(
 ) -> Deferred[DeleteTopicsResponse]:
     """One result for each topic, once the deletion is committed."""
     del call
-    return broker.submit(
-        lambda image: delete_topics(image, request, broker.controller_config)
-    ).map(lambda result: _refusal(request, result) if isinstance(result, ApiError) else result)
+    return broker.submit(lambda image: delete_topics(image, request, broker.controller_config)).map(
+        lambda result: _refusal(request, result) if isinstance(result, ApiError) else result
+    )
 
 
 def _refusal(request: DeleteTopicsRequest, error: ApiError) -> DeleteTopicsResponse:

@@ -8,8 +8,8 @@ from ...protocol.messages.describe_cluster import (
     DescribeClusterResponse,
 )
 from ..broker import Broker
-from ..describe import CLUSTER_OPERATIONS, NO_OPERATIONS_ASKED, live_brokers
 from ..call import Call
+from ..describe import CLUSTER_OPERATIONS, NO_OPERATIONS_ASKED, live_brokers
 from ..handler import Handler
 
 BROKERS = 1
@@ -22,9 +22,7 @@ def serve(broker: Broker, request: DescribeClusterRequest, call: Call) -> Descri
         known = request.endpoint_type == CONTROLLERS
         return DescribeClusterResponse(
             error_code=(
-                ErrorCode.MISMATCHED_ENDPOINT_TYPE
-                if known
-                else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+                ErrorCode.MISMATCHED_ENDPOINT_TYPE if known else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
             ),
             error_message="this listener describes brokers (endpoint type 1)",
             cluster_id="",

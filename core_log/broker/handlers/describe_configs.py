@@ -8,9 +8,7 @@ from ..call import Call
 from ..handler import Handler
 
 
-def serve(
-    broker: Broker, request: DescribeConfigsRequest, call: Call
-) -> DescribeConfigsResponse:
+def serve(broker: Broker, request: DescribeConfigsRequest, call: Call) -> DescribeConfigsResponse:
     """The configurations of each resource asked for."""
     del call
     return describe_configs(broker.image, request, broker.controller_config)

@@ -8,9 +8,9 @@ from ...protocol.messages.describe_groups import (
     DescribeGroupsResponse,
 )
 from ..broker import Broker
+from ..call import Call
 from ..deferred import Deferred, gather
 from ..describe import GROUP_OPERATIONS
-from ..call import Call
 from ..handler import Handler
 
 

@@ -15,8 +15,8 @@ from ...protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
 )
 from ..broker import Broker
-from ..describe import INTERNAL_TOPICS, TOPIC_OPERATIONS, offline_replicas, partition_error
 from ..call import Call
+from ..describe import INTERNAL_TOPICS, TOPIC_OPERATIONS, offline_replicas, partition_error
 from ..handler import Handler
 
 PARTITIONS_MAX = 2000

@@ -24,8 +24,8 @@ from ...protocol.messages.fetch import (
 )
 from ...storage.log import LogSlice
 from ..broker import Broker
-from ..deferred import Deferred
 from ..call import Call
+from ..deferred import Deferred
 from ..handler import Handler
 from ..partitions import Hosted
 from ..purgatory import ParkedFetch
@@ -91,9 +91,7 @@ class _Fetch:
                 # A divergence is an answer of its own, as urgent as an error.
                 has_error |= data.error_code != 0 or data.diverging_epoch.epoch >= 0
             responses.append(
-                FetchableTopicResponse(
-                    topic=topic.topic, topic_id=topic.topic_id, partitions=parts
-                )
+                FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=parts)
             )
         enough = found_bytes >= request.min_bytes or has_error or not responses
         if not (enough or last):
@@ -150,7 +148,9 @@ class _Fetch:
             )
             if committed_only:
                 data.aborted_transactions = [
-                    AbortedTransaction(producer_id=entry.producer_id, first_offset=entry.first_offset)
+                    AbortedTransaction(
+                        producer_id=entry.producer_id, first_offset=entry.first_offset
+                    )
                     for entry in hosted.log.aborted_transactions(asked.fetch_offset, end_offset)
                 ]
         except ApiError as error:

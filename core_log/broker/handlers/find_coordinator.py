@@ -13,8 +13,8 @@ from ...protocol.messages.find_coordinator import (
     FindCoordinatorResponse,
 )
 from ..broker import Broker
-from ..deferred import Deferred
 from ..call import Call
+from ..deferred import Deferred
 from ..handler import Handler
 
 GROUP = 0
@@ -40,9 +40,7 @@ def serve(
         ]
         return _respond(answers, batched=batched)
     return broker.groups.ensure_topic().map(
-        lambda error: _respond(
-            [_locate(broker, key, error, call) for key in keys], batched=batched
-        )
+        lambda error: _respond([_locate(broker, key, error, call) for key in keys], batched=batched)
     )
 
 

@@ -4,9 +4,9 @@ from ...controller.alter_configs import incremental_alter_configs
 from ...kernel.errors import ApiError
 from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.incremental_alter_configs import (
+    AlterConfigsResourceResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
-    AlterConfigsResourceResponse,
 )
 from ..broker import Broker
 from ..call import Call

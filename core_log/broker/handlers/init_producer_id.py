@@ -9,8 +9,8 @@ from ...kernel.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ..broker import Broker
-from ..deferred import Deferred
 from ..call import Call
+from ..deferred import Deferred
 from ..handler import Handler
 
 

@@ -4,8 +4,8 @@ from ...kernel.errors import ErrorCode
 from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ..broker import Broker
-from ..deferred import Deferred
 from ..call import Call
+from ..deferred import Deferred
 from ..handler import Handler
 
 

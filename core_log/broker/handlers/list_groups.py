@@ -4,8 +4,8 @@ from ...kernel.errors import ErrorCode
 from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from ..broker import Broker
-from ..deferred import Deferred, gather
 from ..call import Call
+from ..deferred import Deferred, gather
 from ..handler import Handler
 
 

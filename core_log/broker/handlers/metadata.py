@@ -19,6 +19,7 @@ from ...protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from ..broker import Broker
+from ..call import Call
 from ..deferred import Deferred
 from ..describe import (
     CLUSTER_OPERATIONS,
@@ -28,7 +29,6 @@ from ..describe import (
     offline_replicas,
     partition_error,
 )
-from ..call import Call
 from ..handler import Handler
 
 

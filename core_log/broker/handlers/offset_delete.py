@@ -4,12 +4,14 @@ from ...kernel.errors import ErrorCode
 from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from ..broker import Broker
-from ..deferred import Deferred
 from ..call import Call
+from ..deferred import Deferred
 from ..handler import Handler
 
 
-def serve(broker: Broker, request: OffsetDeleteRequest, call: Call) -> Deferred[OffsetDeleteResponse]:
+def serve(
+    broker: Broker, request: OffsetDeleteRequest, call: Call
+) -> Deferred[OffsetDeleteResponse]:
     """The group's own answer, which may wait for its other members."""
     return broker.groups.step(request.group_id, request, call, _refusal)
 

@@ -15,14 +15,12 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
 )
 from ..broker import Broker
-from ..deferred import Deferred, gather
 from ..call import Call
+from ..deferred import Deferred, gather
 from ..handler import Handler
 
 
-def serve(
-    broker: Broker, request: OffsetFetchRequest, call: Call
-) -> Deferred[OffsetFetchResponse]:
+def serve(broker: Broker, request: OffsetFetchRequest, call: Call) -> Deferred[OffsetFetchResponse]:
     """Committed offsets, -1 where there is none."""
     if call.api_version < 8:
         return broker.groups.step(

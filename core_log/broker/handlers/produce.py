@@ -19,8 +19,8 @@ from ...protocol.messages.produce import (
 from ...records.validate import InvalidRecords, validate_produced
 from ...storage.log import Appended
 from ..broker import Broker
-from ..deferred import Deferred
 from ..call import Call
+from ..deferred import Deferred
 from ..handler import Handler
 from ..partitions import ACKS_ALL, Hosted
 from ..session import ProtocolViolation
@@ -39,9 +39,7 @@ def serve(broker: Broker, request: ProduceRequest, call: Call) -> Deferred[Produ
     for topic in request.topic_data:
         answers: list[PartitionProduceResponse] = []
         for data in topic.partition_data:
-            answer = PartitionProduceResponse(
-                index=data.index, error_code=0, base_offset=NO_OFFSET
-            )
+            answer = PartitionProduceResponse(index=data.index, error_code=0, base_offset=NO_OFFSET)
             answers.append(answer)
             try:
                 if refusal is not None:
@@ -95,7 +93,7 @@ class _PendingProduce:
         return self._deferred
 
 
-def _append(  # noqa: PLR0913 - the hot path passes what it has, without a carrier object
+def _append(
     broker: Broker,
     hosted: Hosted,
     records: Buffer | None,
@@ -148,6 +146,4 @@ def _fill_error(answer: PartitionProduceResponse, error: ApiError) -> None:
         ]
 
 
-HANDLER = Handler(
-    api=API_BY_KEY[0], version_min=0, version_max=13, serve=serve, mutes=False
-)
+HANDLER = Handler(api=API_BY_KEY[0], version_min=0, version_max=13, serve=serve, mutes=False)

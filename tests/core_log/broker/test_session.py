@@ -78,9 +78,7 @@ def open_session() -> tuple[Script, Wire, Session]:
     return script, wire, session
 
 
-@given(
-    st.lists(st.sampled_from([b"now", b"later", b"park", b"none"]), max_size=12), st.randoms()
-)
+@given(st.lists(st.sampled_from([b"now", b"later", b"park", b"none"]), max_size=12), st.randoms())
 def test_answers_keep_the_order_of_requests(frames: list[bytes], dice: object) -> None:
     """Each request but acks=0 is answered once, in order; parked ones hold back those behind."""
     script, wire, session = open_session()
