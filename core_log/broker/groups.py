@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, final
 import msgspec
 
 from ..groups.config import GroupConfig
-from ..groups.effects import Caller, Effects, Note, Record
+from ..groups.effects import Caller, Effects, Note, Record, ReplyAfterCommit
 from ..groups.placement import partition_for
 from ..groups.shard import GroupShard
 from ..groups.topics import TopicNames
@@ -238,11 +238,7 @@ class _Runner:
         for reply in effects.replies:
             _send(reply.reply_to, reply.response)
         for parked in effects.replies_after_commit:
-
-            def settle(code: ErrorCode | None, parked=parked) -> None:  # type: ignore[no-untyped-def]  # a default binds the loop variable
-                response = parked.response if code is None else parked.on_failure(code)
-                _send(parked.reply_to, response)
-
+            settle = _settling(parked)
             if error is not None:
                 settle(error)
             elif self._last_offset < self._hosted.high_watermark:
@@ -301,6 +297,13 @@ class _Runner:
         self._timer = None
         if not self._gone:
             self._act(self._shard.tick(self._groups.clock.now_ms()))
+
+
+def _settling(parked: ReplyAfterCommit) -> Callable[[ErrorCode | None], None]:
+    def settle(code: ErrorCode | None) -> None:
+        _send(parked.reply_to, parked.response if code is None else parked.on_failure(code))
+
+    return settle
 
 
 def _send(reply_to: object, response: msgspec.Struct) -> None:

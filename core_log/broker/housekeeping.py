@@ -96,7 +96,7 @@ class Housekeeping:
         result: Deferred[ApiError | None] = Deferred()
         job = directory.begin_checkpoint(self.high_watermarks())
 
-        def done(outcome: None | OSError) -> None:
+        def done(outcome: OSError | None) -> None:
             directory.end_checkpoint(job, outcome)
             if outcome is None:
                 result.resolve(None)

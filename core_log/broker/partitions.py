@@ -72,7 +72,8 @@ class Hosted:
         self._committed: deque[tuple[Appended, AppendWait, int]] = deque()
 
     def __repr__(self) -> str:
-        return f"<Hosted {self.topic}-{self.index} {self.log.log_start_offset}..{self.log.log_end_offset}>"
+        log = self.log
+        return f"<Hosted {self.topic}-{self.index} {log.log_start_offset}..{log.log_end_offset}>"
 
     @property
     def high_watermark(self) -> int:

@@ -1,4 +1,4 @@
-"""From a topic's effective configurations to the values that log, partition and producer path use."""
+"""From a topic's effective configurations to the values that its log and its producers meet."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ LINE_BYTES_MAX: Final = 64 * 1024 * 1024
 )
 @click.option("--acks", type=click.Choice(["0", "1", "all"]), default="all", show_default=True)
 @cluster_options
-def produce(  # noqa: PLR0913 - one per flag
+def produce(  # noqa: PLR0913, PLR0917 - one per flag
     cluster: Cluster,
     topic: str,
     source: BinaryIO,
