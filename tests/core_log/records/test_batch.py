@@ -167,9 +167,10 @@ def test_scan_reports_a_corrupt_batch_at_its_place(position: int) -> None:
     assert caught.value.position == len(first) == walk.position
 
 
-def test_scan_reports_damage_in_a_header_that_is_cut() -> None:
+@pytest.mark.parametrize("tail_bytes", [17, 30, 60])
+def test_scan_reports_damage_in_a_header_that_is_cut(tail_bytes: int) -> None:
     """A tail that cannot be the beginning of a batch is damage, not a cut."""
-    tail = a_batch()[:30]
+    tail = a_batch()[:tail_bytes]
     tail[16] = 7
 
     with pytest.raises(CorruptBatch, match="magic is 7"):

@@ -41,7 +41,7 @@ codecs = st.sampled_from(list(Codec))
 
 def content(size: int) -> bytes:
     """Neither random nor constant."""
-    return (b"flight AA100 JFK-LAX %d;" * (size // 20 + 1))[:size]
+    return b"".join(b"flight AA%d JFK-LAX;" % (i * i) for i in range(size // 18 + 1))[:size]
 
 
 @given(codec=codecs, size=sizes)
@@ -159,11 +159,12 @@ def test_zstd_without_a_size_in_its_header_is_read_to_its_bound() -> None:
 
 def test_zstd_that_claims_gigabytes_is_not_believed() -> None:
     """The size in a frame's header is compared with the bound before it is allocated."""
-    packed = bytearray(zstandard.ZstdCompressor().compress(bytes(2**20)))
-    assert zstandard.frame_content_size(bytes(packed)) == 2**20
+    # Magic, a descriptor that announces eight bytes of size, the size, one empty last block.
+    packed = b"\x28\xb5\x2f\xfd" + b"\xe0" + (2**45).to_bytes(8, "little") + b"\x01\x00\x00"
+    assert zstandard.frame_content_size(packed) == 2**45
 
     with pytest.raises(DecompressedTooLarge):
-        decompress(Codec.ZSTD, packed, bytes_max=2**20 - 1)
+        decompress(Codec.ZSTD, packed, bytes_max=2**20)
 
 
 def bomb(codec: Codec) -> bytes:
@@ -218,6 +219,14 @@ def test_levels_are_those_of_kafka(codec: Codec, lowest: int, highest: int) -> N
 def test_no_level_is_the_default_level(codec: Codec, default: int) -> None:
     """None and Kafka's default give the same bytes."""
     assert compress(codec, content(5000)) == compress(codec, content(5000), default)
+
+
+def test_lz4_s_default_level_is_the_fast_one() -> None:
+    """Kafka takes its default, 9, for the fast compressor and others for the thorough one."""
+    fast = lz4.frame.compress(content(5000), block_linked=False, store_size=False)
+
+    assert compress(Codec.LZ4, content(5000)) == fast
+    assert compress(Codec.LZ4, content(5000), 8) != fast
 
 
 def test_lz4_blocks_are_independent() -> None:

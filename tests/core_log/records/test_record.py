@@ -320,6 +320,14 @@ def test_lengths_within_a_record_are_bounded(section: bytes) -> None:
         decode_records(batch_of(section), bytes_max=BYTES_MAX)
 
 
+def test_a_key_longer_than_its_record_is_refused_without_decoding() -> None:
+    """The short way looks at lengths too, before it passes over them."""
+    batch = batch_of(body(b"\x00\x00\x00", b"\x7e", b"k\x01\x00"))
+
+    with pytest.raises(CorruptBatch, match="not as long"):
+        keyless_records(batch, bytes_max=BYTES_MAX)
+
+
 @given(
     records=st.lists(new_records, min_size=1, max_size=3),
     place=st.integers(0, 200),

@@ -200,6 +200,14 @@ def test_a_count_that_cannot_fit_is_refused() -> None:
     assert refusal(forgery) is ErrorCode.INVALID_RECORD
 
 
+@pytest.mark.parametrize("count", [0, -1, -(2**31) + 1])
+def test_a_batch_without_records_is_refused(count: int) -> None:
+    """Even when count and last offset agree on it."""
+    forgery = forged(COUNT, count, forged(LAST_OFFSET_DELTA, count - 1))
+
+    assert refusal(forgery) is ErrorCode.INVALID_RECORD
+
+
 def test_the_size_bound_is_exact() -> None:
     """``max.message.bytes`` counts the whole batch, compressed."""
     data = produced()

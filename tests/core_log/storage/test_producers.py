@@ -331,6 +331,19 @@ def test_a_marker_s_epoch_ends_the_transaction(
     assert caught.value.code is code
 
 
+def test_a_marker_of_the_last_epoch_has_none_above_it() -> None:
+    """KIP-890: epoch 32767 ends its own transaction, since it cannot be raised."""
+    log = Log()
+    log.append(data_batch(0, epoch=2**15 - 1, is_transactional=True))
+
+    log.states.check_marker(
+        producer_id=PRODUCER,
+        producer_epoch=2**15 - 1,
+        coordinator_epoch=0,
+        transaction_version=2,
+    )
+
+
 def test_an_old_coordinator_is_fenced() -> None:
     """Who lost the coordination of a transaction does not end it."""
     log = Log()

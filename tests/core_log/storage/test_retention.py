@@ -96,6 +96,15 @@ def test_a_segment_ages_by_its_newest_record() -> None:
     assert expired(16 * DAY_MS + 1) == 3
 
 
+def test_a_segment_read_to_its_end_may_go() -> None:
+    """The high watermark at a segment's end frees it, one record before does not."""
+    log = [SegmentFacts(end_offset=end, size_bytes=1, timestamp_ms_max=0) for end in (10, 20)]
+    policy = RetentionPolicy(age_ms_max=0, log_bytes_max=None)
+
+    assert expired_count(log, policy, now_ms=1, high_watermark=9) == 0
+    assert expired_count(log, policy, now_ms=1, high_watermark=10) == 1
+
+
 def test_a_segment_without_timestamps_does_not_age() -> None:
     """No record says how old it is, so nothing says that it is too old."""
     log = [SegmentFacts(end_offset=i, size_bytes=1, timestamp_ms_max=-1) for i in (1, 2)]
