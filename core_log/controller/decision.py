@@ -7,7 +7,7 @@ from typing import Final, Generic, TypeVar
 from ..kernel.errors import ApiError, ErrorCode
 from ..protocol.schema import Message
 
-R = TypeVar("R")
+R = TypeVar("R", covariant=True)
 
 RECORDS_MAX: Final = 10_000
 """Records one operation may write, so that one batch holds them; Kafka's bound too."""

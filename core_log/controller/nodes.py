@@ -37,7 +37,7 @@ PRODUCER_ID_MAX: Final = 2**63 - 1
 
 _FENCED: Final = 1
 _UNFENCED: Final = -1
-_RECOVERING: Final = 1
+_RECOVERED: Final = 0
 
 
 def own_registration(
@@ -200,11 +200,11 @@ def _taking_over(
 ) -> PartitionChangeRecord | None:
     """How the broker becomes, or stays, leader of the partition; None when it does neither."""
     if partition.leader == broker_id:
-        return PartitionChangeRecord(leader=broker_id) if raise_leader_epochs else None
+        return _staying(partition, broker_id, raise_leader_epochs=raise_leader_epochs)
     if partition.leader != NO_LEADER:
         return None
     if broker_id in partition.isr:
-        return PartitionChangeRecord(leader=broker_id)
+        return PartitionChangeRecord(leader=broker_id, leader_recovery_state=_RECOVERED)
     if partition.isr:
         return None
     if broker_id in partition.eligible_leader_replicas:  # KIP-966: it holds all that is committed
@@ -214,10 +214,23 @@ def _taking_over(
         )
     if not partition.eligible_leader_replicas and partition.last_known_elr == (broker_id,):
         # The last leader came back from an unclean stop; Kafka elects it as a last resort.
-        return PartitionChangeRecord(
-            leader=broker_id, isr=[broker_id], last_known_elr=[], leader_recovery_state=_RECOVERING
-        )
+        return PartitionChangeRecord(leader=broker_id, isr=[broker_id], last_known_elr=[])
     return None
+
+
+def _staying(
+    partition: PartitionImage, broker_id: int, *, raise_leader_epochs: bool
+) -> PartitionChangeRecord | None:
+    recovers = partition.leader_recovery_state != _RECOVERED
+    if not recovers and not raise_leader_epochs:
+        return None
+    record = PartitionChangeRecord()
+    if raise_leader_epochs:
+        record.leader = broker_id
+    if recovers:
+        # Opening the log has recovered it; nothing else remains to be done (KIP-704).
+        record.leader_recovery_state = _RECOVERED
+    return record
 
 
 def _leaving(

@@ -10,6 +10,7 @@ damaged, the older one and the log behind it still give the whole state.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -26,6 +27,7 @@ from .quorum import Append, Proposal, Quorum, QuorumFacts, SaveState
 from .quorum_state import FILE_NAME, QuorumState, decode_quorum_state, encode_quorum_state
 from .snapshots import (
     PART_SUFFIX,
+    SUFFIX,
     QuorumRecords,
     Snapshot,
     SnapshotId,
@@ -69,18 +71,24 @@ class SnapshotJob:
         self.snapshot_id: Final = snapshot_id
         self._fs = fs
         self._path = path
+        self._target = f"{path}/{snapshot_id.file_name}"
+        self._part = self._target.removesuffix(SUFFIX) + PART_SUFFIX
         self._batches = batches
 
     def run(self) -> None:
         """Write the file and make it durable. Any thread; blocks. Raises OSError."""
-        target = f"{self._path}/{self.snapshot_id.file_name}"
         _write_durably(
             self._fs,
             directory=self._path,
-            part=target.removesuffix(".checkpoint") + PART_SUFFIX,
-            target=target,
+            part=self._part,
+            target=self._target,
             buffers=self._batches,
         )
+
+    def abandon(self) -> None:
+        """Remove what a failed ``run`` left, where that can be done."""
+        with suppress(OSError):
+            self._fs.remove(self._part)
 
 
 @final
@@ -280,12 +288,19 @@ class MetadataLog:
         """The job has run. Drops snapshots but the newest two, and the log before those; with an
         *error* nothing is dropped and the log grows on until the next attempt.
 
-        Removes files; blocks shortly.
+        Removes files; blocks shortly. Raises LogDirectoryFailed when that fails.
         """
         self._snapshot_running = False
         if error is not None:
+            job.abandon()
             return
         self.snapshot_id = job.snapshot_id
+        try:
+            self._drop_old()
+        except OSError as failure:
+            raise LogDirectoryFailed(_parent(self._log.path), str(failure)) from failure
+
+    def _drop_old(self) -> None:
         known = _snapshot_ids(self._fs, self._log.path)
         for old in known[:-SNAPSHOTS_KEPT]:
             self._fs.remove(f"{self._log.path}/{old.file_name}")
