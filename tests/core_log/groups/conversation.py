@@ -1,0 +1,559 @@
+"""Conversations with a group shard, as text.
+
+A script alternates between what clients send and what must follow, indented::
+
+    a join                          client "a" sends JoinGroup with what it knows of itself
+        a MEMBER_ID_REQUIRED a1     the reply; "a1" is the first member id made for client "a"
+    a join
+    + 3000                          three seconds pass, deadline by deadline
+        3000 a joined 1 range as a1 leads a1
+    a sync a1=0,1
+        log g 1 range leads a1: a1=0,1
+        a assigned 0,1
+
+``check`` runs the lines that are not indented and compares the whole text, so a change of
+behaviour is a diff that one can read. Clients remember member id, generation and protocol as real
+ones do; ``key=value`` says otherwise. Time passes in milliseconds since the start.
+"""
+
+import difflib
+import re
+import textwrap
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+from headwater.core_log.groups.config import GroupConfig
+from headwater.core_log.groups.effects import Caller, Effects, Record
+from headwater.core_log.groups.records import (
+    ForeignGroupRecord,
+    GroupRecord,
+    OffsetRecord,
+    read_record,
+)
+from headwater.core_log.groups.shard import GroupShard
+from headwater.core_log.kernel.errors import ErrorCode
+from headwater.core_log.protocol.codec import decode, encode
+from headwater.core_log.protocol.coordinator.consumer_protocol_subscription import (
+    ConsumerProtocolSubscription,
+)
+from headwater.core_log.protocol.messages.delete_groups import (
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+from headwater.core_log.protocol.messages.describe_groups import (
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+from headwater.core_log.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from headwater.core_log.protocol.messages.join_group import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponse,
+)
+from headwater.core_log.protocol.messages.leave_group import (
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    MemberIdentity,
+)
+from headwater.core_log.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from headwater.core_log.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from headwater.core_log.protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+    OffsetDeleteResponse,
+)
+from headwater.core_log.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+)
+from headwater.core_log.protocol.messages.sync_group import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+    SyncGroupResponse,
+)
+from headwater.core_log.protocol.schema import Message
+
+START_MS: Final = 1_000_000
+NEWEST: Final[dict[type[Message], int]] = {
+    JoinGroupRequest: 9,
+    SyncGroupRequest: 5,
+    HeartbeatRequest: 4,
+    LeaveGroupRequest: 5,
+    OffsetCommitRequest: 9,
+    OffsetFetchRequest: 9,
+    DescribeGroupsRequest: 6,
+    ListGroupsRequest: 5,
+    DeleteGroupsRequest: 2,
+    OffsetDeleteRequest: 0,
+}
+_UUID: Final = re.compile(
+    r"([\w.]+)-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})"
+)
+
+
+class CountingRandom:
+    """Dice that count: every id is new, and the same in every run."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def random(self) -> float:
+        return 0.5
+
+    def randrange(self, start: int, stop: int, /) -> int:
+        return start
+
+    def randbytes(self, size: int, /) -> bytes:
+        self._count += 1
+        return self._count.to_bytes(size)
+
+
+class FewTopics:
+    """Topics t, u and v with four partitions each; a topic's id is its letter sixteen times."""
+
+    def __init__(self) -> None:
+        self.names = {"t", "u", "v"}
+        self.ids = {name: name.encode() * 16 for name in self.names}
+
+    def name_of(self, topic_id: bytes) -> str | None:
+        return next((n for n in self.names if self.ids[n] == topic_id), None)
+
+    def id_of(self, name: str) -> bytes | None:
+        return self.ids[name] if name in self.names else None
+
+    def exists(self, name: str, partition: int) -> bool:
+        return name in self.names and 0 <= partition < 4
+
+
+@dataclass
+class Client:
+    """What a client remembers between its requests."""
+
+    name: str
+    member_id: str = ""
+    generation_id: int = -1
+    protocol_type: str = "consumer"
+    protocol_name: str = "range"
+    subscription: dict[str, str] = field(default_factory=dict)
+
+
+def subscription(topics: str) -> bytes:
+    """What a consumer of *topics*, separated by commas, tells its group."""
+    body = ConsumerProtocolSubscription(topics=[t for t in topics.split(",") if t])
+    return b"\0\1" + encode(body, 1)
+
+
+class Conversation:
+    """A shard, its log, its clients and what was said so far."""
+
+    def __init__(self, **settings: int) -> None:
+        self.config = GroupConfig(**settings)
+        self.topics = FewTopics()
+        self.log: list[Record] = []
+        self.now_ms = START_MS
+        self.clients: dict[str, Client] = {}
+        self.transcript: list[str] = []
+        self._aliases: dict[str, str] = {}
+        self._random = CountingRandom()
+        self._ticking = False
+        self._pending: dict[int, Client] = {}
+        self._next_reply = 0
+        self.shard = self._load()
+
+    def run(self, script: str) -> str:
+        """Execute the lines that are not indented; return them with what followed."""
+        self.transcript.clear()
+        for line in textwrap.dedent(script).splitlines():
+            if line and not line[0].isspace():
+                self.transcript.append(line)
+                self._execute(line)
+                self.shard.check()
+        return "\n".join(self.transcript)
+
+    def check(self, script: str) -> None:
+        """Run *script* and compare what follows with its indented lines."""
+        expected = [line.rstrip() for line in textwrap.dedent(script).splitlines() if line.strip()]
+        happened = self.run(script).splitlines()
+        if happened != expected:
+            difference = difflib.unified_diff(expected, happened, "expected", "happened", n=99)
+            raise AssertionError("\n".join(("", *difference)))
+
+    # Input
+
+    def _execute(self, line: str) -> None:
+        match line.split():
+            case ["+", ms]:
+                self._pass(int(ms))
+            case ["crash"]:
+                self._pending.clear()
+                self.shard = self._load()
+            case ["unload", code]:
+                self._act(self.shard.unload(ErrorCode[code]))
+            case ["delete-topic", name]:
+                self.topics.names.discard(name)
+                self._act(self.shard.topics_deleted(frozenset({name}), self.now_ms))
+            case ["recreate-topic", name]:
+                self.topics.names.add(name)
+                self.topics.ids[name] = name.upper().encode() * 16
+            case [name, verb, *words]:
+                client = self.clients.setdefault(name, Client(name))
+                options = dict(word.split("=", 1) for word in words if "=" in word)
+                plain = [word for word in words if "=" not in word]
+                self._send(client, verb, plain, options)
+            case _:
+                raise ValueError(line)
+
+    def _pass(self, ms: int) -> None:
+        end_ms = self.now_ms + ms
+        self._ticking = True
+        for _ in range(1_000):  # more deadlines than this are a loop
+            due_ms = self.shard.next_deadline_ms
+            if due_ms is None or due_ms > end_ms:
+                break
+            self.now_ms = max(due_ms, self.now_ms)
+            self._act(self.shard.tick(self.now_ms))
+        else:
+            raise AssertionError("the shard's deadlines never end")
+        self._ticking = False
+        self.now_ms = end_ms
+
+    def _send(self, client: Client, verb: str, plain: list[str], options: dict[str, str]) -> None:
+        request = getattr(self, f"_{verb.replace('-', '_')}")(client, plain, options)
+        version = int(options.get("v", NEWEST[type(request)]))
+        request = decode(type(request), version, encode(request, version))  # as it would arrive
+        self._next_reply += 1
+        self._pending[self._next_reply] = client
+        effects = self.shard.step(
+            request,
+            version=version,
+            caller=Caller(client_id=client.name, client_host="/127.0.0.1"),
+            reply_to=(self._next_reply, version),
+            now_ms=self.now_ms,
+        )
+        self._act(effects)
+
+    def _join(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+        for key in ("topics", "protocols", "instance", "type", "session", "timeout"):
+            if key in options:
+                client.subscription[key] = options[key]
+        said = client.subscription
+        client.protocol_type = said.get("type", "consumer")
+        names = [p for p in said.get("protocols", "range").split(",") if p]
+        return JoinGroupRequest(
+            group_id=options.get("group", "g"),
+            session_timeout_ms=int(said.get("session", "10000")),
+            rebalance_timeout_ms=int(said.get("timeout", "30000")),
+            member_id=self._id(options.get("as"), client.member_id),
+            group_instance_id=said.get("instance"),
+            protocol_type=client.protocol_type,
+            protocols=[
+                JoinGroupRequestProtocol(name=n, metadata=subscription(said.get("topics", "t")))
+                for n in names
+            ],
+            reason="x" * 300 if "reason" in plain else None,
+        )
+
+    def _sync(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+        known = {"as", "gen", "v", "group", "instance", "type", "name"}
+        version = int(options.get("v", "5"))
+        return SyncGroupRequest(
+            group_id=options.get("group", "g"),
+            generation_id=int(options.get("gen", client.generation_id)),
+            member_id=self._id(options.get("as"), client.member_id),
+            group_instance_id=options.get("instance", client.subscription.get("instance"))
+            if version >= 3
+            else None,
+            protocol_type=None if "bare" in plain else options.get("type", client.protocol_type),
+            protocol_name=None if "bare" in plain else options.get("name", client.protocol_name),
+            assignments=[
+                SyncGroupRequestAssignment(member_id=self._id(member, ""), assignment=part.encode())
+                for member, part in options.items()
+                if member not in known
+            ],
+        )
+
+    def _beat(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+        return HeartbeatRequest(
+            group_id=options.get("group", "g"),
+            generation_id=int(options.get("gen", client.generation_id)),
+            member_id=self._id(options.get("as"), client.member_id),
+            group_instance_id=options.get("instance", client.subscription.get("instance")),
+        )
+
+    def _leave(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+        group_id = options.get("group", "g")
+        if int(options.get("v", "5")) < 3:
+            member_id = self._id(options.get("as"), client.member_id)
+            return LeaveGroupRequest(group_id=group_id, member_id=member_id)
+        who = plain or [self._alias(client.member_id)]
+        identities = []
+        for word in who:
+            member, _, instance = word.partition("@")
+            identities.append(
+                MemberIdentity(member_id=self._id(member, ""), group_instance_id=instance or None)
+            )
+        return LeaveGroupRequest(group_id=group_id, members=identities)
+
+    def _commit(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+        version = int(options.get("v", NEWEST[OffsetCommitRequest]))
+        known = {"as", "gen", "v", "group", "instance", "keep", "note", "epoch"}
+        topics: dict[str, OffsetCommitRequestTopic] = {}
+        for place, offset in options.items():
+            if place in known:
+                continue
+            name, _, index = place.partition("/")
+            topic = topics.setdefault(
+                name,
+                OffsetCommitRequestTopic(
+                    name=name if version < 10 else "",
+                    topic_id=self.topics.ids.get(name, b"?" * 16) if version >= 10 else bytes(16),
+                ),
+            )
+            topic.partitions.append(
+                OffsetCommitRequestPartition(
+                    partition_index=int(index),
+                    committed_offset=int(offset),
+                    committed_leader_epoch=int(options.get("epoch", "-1")),
+                    committed_metadata="n" * int(options["note"]) if "note" in options else None,
+                )
+            )
+        nobody = "nobody" in plain
+        return OffsetCommitRequest(
+            group_id=options.get("group", "g"),
+            generation_id_or_member_epoch=int(
+                options.get("gen", -1 if nobody else client.generation_id)
+            ),
+            member_id="" if nobody else self._id(options.get("as"), client.member_id),
+            group_instance_id=None
+            if nobody or version < 7
+            else options.get("instance", client.subscription.get("instance")),
+            retention_time_ms=int(options.get("keep", "-1")),
+            topics=list(topics.values()),
+        )
+
+    def _fetch(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+        version = int(options.get("v", NEWEST[OffsetFetchRequest]))
+        group_id = options.get("group", "g")
+        wanted: dict[str, list[int]] = {}
+        for place in plain:
+            name, _, index = place.partition("/")
+            wanted.setdefault(name, []).append(int(index))
+        if version < 8:
+            single = [
+                OffsetFetchRequestTopic(name=n, partition_indexes=i) for n, i in wanted.items()
+            ]
+            return OffsetFetchRequest(group_id=group_id, topics=single if plain else None)
+        several = [
+            OffsetFetchRequestTopics(
+                name=n if version < 10 else "",
+                topic_id=self.topics.ids.get(n, b"?" * 16) if version >= 10 else bytes(16),
+                partition_indexes=i,
+            )
+            for n, i in wanted.items()
+        ]
+        group = OffsetFetchRequestGroup(group_id=group_id, topics=several if plain else None)
+        return OffsetFetchRequest(groups=[group])
+
+    def _describe(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+        return DescribeGroupsRequest(groups=plain or ["g"])
+
+    def _list(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+        def words(key: str) -> list[str]:
+            return [word for word in options.get(key, "").split(",") if word]
+
+        return ListGroupsRequest(states_filter=words("states"), types_filter=words("types"))
+
+    def _delete(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+        return DeleteGroupsRequest(groups_names=plain or ["g"])
+
+    def _forget(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+        topics: dict[str, OffsetDeleteRequestTopic] = {}
+        for place in plain:
+            name, _, index = place.partition("/")
+            topic = topics.setdefault(name, OffsetDeleteRequestTopic(name=name))
+            topic.partitions.append(OffsetDeleteRequestPartition(partition_index=int(index)))
+        return OffsetDeleteRequest(group_id=options.get("group", "g"), topics=list(topics.values()))
+
+    # Output
+
+    def _act(self, effects: Effects) -> None:
+        """Append, then send: in these conversations every append is committed at once."""
+        for key, value in effects.records:
+            self.log.append((key, value))
+            self._say(f"log {self._record_text(key, value)}")
+        for reply in (*effects.replies, *effects.replies_after_commit):
+            assert isinstance(reply.reply_to, tuple)
+            number, version = reply.reply_to
+            response = reply.response
+            response = decode(type(response), version, encode(response, version))  # type: ignore[type-var]  # every reply is a Message
+            client = self._pending.pop(number)  # KeyError: answered twice
+            self._say(f"{client.name} {self._response_text(client, response)}")
+
+    def _say(self, text: str) -> None:
+        when = f"{self.now_ms - START_MS} " if self._ticking else ""
+        self.transcript.append(f"    {when}{text}")
+
+    def _response_text(self, client: Client, response: msgspec.Struct) -> str:
+        match response:
+            case JoinGroupResponse():
+                return self._joined(client, response)
+            case SyncGroupResponse():
+                if response.error_code:
+                    return ErrorCode(response.error_code).name
+                return f"assigned {response.assignment.decode() or 'nothing'}"
+            case HeartbeatResponse():
+                return ErrorCode(response.error_code).name if response.error_code else "ok"
+            case LeaveGroupResponse():
+                return self._left(response)
+            case OffsetCommitResponse():
+                return " ".join(
+                    f"{t.name or t.topic_id[:1].decode()}/{p.partition_index}={_code(p.error_code)}"
+                    for t in response.topics
+                    for p in t.partitions
+                )
+            case OffsetFetchResponse():
+                return _fetched(response)
+            case DescribeGroupsResponse():
+                return self._described(response)
+            case ListGroupsResponse():
+                groups = (
+                    f"{g.group_id}:{g.protocol_type}:{g.group_state}:{g.group_type}"
+                    for g in response.groups
+                )
+                return " ".join(("lists", *groups))
+            case DeleteGroupsResponse():
+                return " ".join(f"{r.group_id}={_code(r.error_code)}" for r in response.results)
+            case OffsetDeleteResponse():
+                if response.error_code:
+                    return ErrorCode(response.error_code).name
+                return " ".join(
+                    f"{t.name}/{p.partition_index}={_code(p.error_code)}"
+                    for t in response.topics
+                    for p in t.partitions
+                )
+        raise AssertionError(response)
+
+    def _joined(self, client: Client, response: JoinGroupResponse) -> str:
+        if response.error_code:
+            code = ErrorCode(response.error_code)
+            if code is ErrorCode.MEMBER_ID_REQUIRED:
+                client.member_id = response.member_id
+            return f"{code.name} {self._alias(response.member_id)}".rstrip()
+        client.member_id = response.member_id
+        client.generation_id = response.generation_id
+        client.protocol_name = response.protocol_name or ""
+        text = f"joined {response.generation_id} {response.protocol_name} as "
+        text += self._alias(response.member_id)
+        if response.leader != response.member_id:
+            text += f" follows {self._alias(response.leader)}"
+            assert not response.members
+        else:
+            text += " leads " + " ".join(self._alias(m.member_id) for m in response.members)
+        return text + (" and skips" if response.skip_assignment else "")
+
+    def _left(self, response: LeaveGroupResponse) -> str:
+        if not response.members:
+            return ErrorCode(response.error_code).name if response.error_code else "left"
+        assert not response.error_code
+        return "left " + " ".join(
+            f"{self._alias(m.member_id) or m.group_instance_id}={_code(m.error_code)}"
+            for m in response.members
+        )
+
+    def _described(self, response: DescribeGroupsResponse) -> str:
+        texts = []
+        for group in response.groups:
+            text = f"{group.group_id} {group.group_state} {group.protocol_type}".rstrip()
+            text += f" {group.protocol_data}".rstrip()
+            for m in group.members:
+                assert m.client_host == "/127.0.0.1"
+                text += f" {self._alias(m.member_id)}"
+                text += f"@{m.group_instance_id}" if m.group_instance_id else ""
+                text += f"={m.member_assignment.decode()}" if m.member_metadata else ""
+            if group.error_code:
+                text += f" {ErrorCode(group.error_code).name}: {group.error_message}"
+            texts.append(text)
+        return "; ".join(texts)
+
+    def _record_text(self, key: bytes, value: bytes | None) -> str:
+        record = read_record(key, value)
+        match record:
+            case OffsetRecord(committed=None):
+                return f"{record.group_id} {record.topic}/{record.partition} deleted"
+            case OffsetRecord(committed=committed):
+                return f"{record.group_id} {record.topic}/{record.partition}={committed.offset}"
+            case GroupRecord(group=None):
+                return f"{record.group_id} deleted"
+            case GroupRecord(group=group):
+                if not group.members:
+                    return f"{record.group_id} {group.generation_id} empty"
+                members = " ".join(
+                    self._alias(m.member_id)
+                    + (f"@{m.group_instance_id}" if m.group_instance_id else "")
+                    + f"={m.assignment.decode()}"
+                    for m in group.members.values()
+                )
+                return (
+                    f"{record.group_id} {group.generation_id} {group.protocol_name} leads "
+                    f"{self._alias(group.leader_id or '')}: {members}"
+                )
+            case ForeignGroupRecord() | None:
+                raise AssertionError("we never write these")
+
+    # Names
+
+    def _alias(self, member_id: str) -> str:
+        """The name of a member in scripts: its client or instance, and a number."""
+        match = _UUID.fullmatch(member_id)
+        if match is None:
+            return member_id
+        if member_id not in self._aliases.values():
+            same = sum(1 for alias in self._aliases if alias.rstrip("0123456789") == match[1])
+            self._aliases[f"{match[1]}{same + 1}"] = member_id
+        return next(alias for alias, known in self._aliases.items() if known == member_id)
+
+    def _id(self, alias: str | None, default: str) -> str:
+        if alias is None:
+            return default
+        return "" if alias == "-" else self._aliases.get(alias, alias)
+
+    def _load(self) -> GroupShard:
+        shard = GroupShard(self.config, self._random, self.topics)
+        for key, value in self.log:
+            shard.replay(key, value, timestamp_ms=self.now_ms)
+        self.shard = shard
+        self._act(shard.loaded(self.now_ms))
+        return shard
+
+
+def _code(code: int) -> str:
+    return ErrorCode(code).name if code else "ok"
+
+
+def _fetched(response: OffsetFetchResponse) -> str:
+    if response.error_code:
+        return ErrorCode(response.error_code).name
+    texts = []
+    for group in response.groups:
+        if group.error_code:
+            texts.append(ErrorCode(group.error_code).name)
+    topics = [t for g in response.groups for t in g.topics] or response.topics
+    for topic in topics:
+        name = topic.name or getattr(topic, "topic_id", b"")[:1].decode()
+        for p in topic.partitions:
+            text = f"{name}/{p.partition_index}="
+            text += _code(p.error_code) if p.error_code else str(p.committed_offset)
+            text += f"@{p.committed_leader_epoch}" if p.committed_leader_epoch >= 0 else ""
+            text += f"+{len(p.metadata)}" if p.metadata else ""
+            texts.append(text)
+    return "fetched " + " ".join(sorted(texts)) if texts else "fetched nothing"
