@@ -112,6 +112,7 @@ def decode_records(batch: Batch, *, bytes_max: int) -> list[Record]:
                 position += 1
             if position != start + length:
                 raise CorruptBatch(f"record {len(records)} is not as long as it says", 0)
+            _check_offset(batch, offset_delta)
             records.append(
                 Record(
                     offset=base_offset + offset_delta,
@@ -294,6 +295,7 @@ def _heads(batch: Batch, bytes_max: int) -> Iterator[tuple[int, int, int]]:
             raise CorruptBatch(f"record {index} reaches past the batch", 0) from error
         if start + length < position + max(key_bytes, 0):
             raise CorruptBatch(f"record {index} is not as long as it says", 0)
+        _check_offset(batch, offset_delta)
         yield timestamp_delta, offset_delta, key_bytes
         position = start + length
     _check_end(data, position)
@@ -301,6 +303,14 @@ def _heads(batch: Batch, bytes_max: int) -> Iterator[tuple[int, int, int]]:
 
 def _append_time(batch: Batch) -> int | None:
     return batch.max_timestamp if batch.attributes & TIMESTAMP_TYPE_FLAG else None
+
+
+def _check_offset(batch: Batch, offset_delta: int) -> None:
+    # Records were a client's and unread so far: none may claim an offset that is another batch's.
+    if not 0 <= offset_delta <= batch.last_offset_delta:
+        raise CorruptBatch(
+            f"a record claims offset delta {offset_delta} of {batch.last_offset_delta}", 0
+        )
 
 
 def _check_end(data: Buffer, position: int) -> None:

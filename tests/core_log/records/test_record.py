@@ -328,6 +328,17 @@ def test_a_key_longer_than_its_record_is_refused_without_decoding() -> None:
         keyless_records(batch, bytes_max=BYTES_MAX)
 
 
+@pytest.mark.parametrize("offset_delta", [-1, 1, 2**31])
+def test_no_record_claims_an_offset_outside_its_batch(offset_delta: int) -> None:
+    """The broker stores records unread, so whoever reads them first looks."""
+    section = bytearray()
+    encode_record(section, NewRecord(timestamp_ms=0), offset_delta=offset_delta, timestamp_delta=0)
+
+    for read in (decode_records, record_times, keyless_records):
+        with pytest.raises(CorruptBatch, match=f"offset delta {offset_delta} of 0"):
+            list(read(batch_of(bytes(section)), bytes_max=BYTES_MAX))
+
+
 @given(
     records=st.lists(new_records, min_size=1, max_size=3),
     place=st.integers(0, 200),
