@@ -273,8 +273,7 @@ class ClassicGroup:
             return None
         if not self.members:
             return frozenset()
-        if self.protocol_name is None:
-            return None
+        assert self.protocol_name is not None, "members have a protocol once topics are read"
         return subscribed_topics(m.metadata(self.protocol_name) for m in self.members.values())
 
     def _count_support(self, member: ClassicMember, change: int) -> None:

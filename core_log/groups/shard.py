@@ -8,6 +8,8 @@ disk fails.
 
 from typing import assert_never
 
+import msgspec
+
 from ..kernel.errors import ErrorCode
 from ..kernel.ports import Random
 from ..protocol.messages.delete_groups import DeleteGroupsRequest
@@ -116,7 +118,7 @@ class GroupShard:
 
     def step(
         self,
-        request: GroupRequest,
+        request: msgspec.Struct,
         *,
         version: int,
         caller: Caller,
@@ -124,6 +126,7 @@ class GroupShard:
         now_ms: int,
     ) -> Effects:
         """What follows from *request*: exactly one reply to *reply_to*, now or in a later step."""
+        assert isinstance(request, GroupRequest), f"{type(request).__name__} is not for groups"
         turn = Turn(now_ms=now_ms)
         self._dispatch(request, caller, Waiting(reply_to, version), turn)
         return turn.effects()

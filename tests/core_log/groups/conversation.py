@@ -23,10 +23,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
+
+from headwater.core_log.groups.classic import ClassicGroup
 from headwater.core_log.groups.config import GroupConfig
 from headwater.core_log.groups.effects import Caller, Effects, Record
 from headwater.core_log.groups.records import (
-    ForeignGroupRecord,
     GroupRecord,
     OffsetRecord,
     read_record,
@@ -111,7 +112,7 @@ class CountingRandom:
         return 0.5
 
     def randrange(self, start: int, stop: int, /) -> int:
-        return start
+        return min(start, stop - 1)
 
     def randbytes(self, size: int, /) -> bytes:
         self._count += 1
@@ -282,7 +283,7 @@ class Conversation:
             ],
         )
 
-    def _beat(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+    def _beat(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:  # noqa: ARG002 - all makers of requests have one shape
         return HeartbeatRequest(
             group_id=options.get("group", "g"),
             generation_id=int(options.get("gen", client.generation_id)),
@@ -341,7 +342,7 @@ class Conversation:
             topics=list(topics.values()),
         )
 
-    def _fetch(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+    def _fetch(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:  # noqa: ARG002 - all makers of requests have one shape
         version = int(options.get("v", NEWEST[OffsetFetchRequest]))
         group_id = options.get("group", "g")
         wanted: dict[str, list[int]] = {}
@@ -364,19 +365,19 @@ class Conversation:
         group = OffsetFetchRequestGroup(group_id=group_id, topics=several if plain else None)
         return OffsetFetchRequest(groups=[group])
 
-    def _describe(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+    def _describe(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:  # noqa: ARG002 - all makers of requests have one shape
         return DescribeGroupsRequest(groups=plain or ["g"])
 
-    def _list(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+    def _list(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:  # noqa: ARG002 - all makers of requests have one shape
         def words(key: str) -> list[str]:
             return [word for word in options.get(key, "").split(",") if word]
 
         return ListGroupsRequest(states_filter=words("states"), types_filter=words("types"))
 
-    def _delete(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+    def _delete(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:  # noqa: ARG002 - all makers of requests have one shape
         return DeleteGroupsRequest(groups_names=plain or ["g"])
 
-    def _forget(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+    def _forget(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:  # noqa: ARG002 - all makers of requests have one shape
         topics: dict[str, OffsetDeleteRequestTopic] = {}
         for place in plain:
             name, _, index = place.partition("/")
@@ -391,19 +392,24 @@ class Conversation:
         for key, value in effects.records:
             self.log.append((key, value))
             self._say(f"log {self._record_text(key, value)}")
-        for reply in (*effects.replies, *effects.replies_after_commit):
-            assert isinstance(reply.reply_to, tuple)
-            number, version = reply.reply_to
-            response = reply.response
-            response = decode(type(response), version, encode(response, version))  # type: ignore[type-var]  # every reply is a Message
-            client = self._pending.pop(number)  # KeyError: answered twice
-            self._say(f"{client.name} {self._response_text(client, response)}")
+        for reply in effects.replies:
+            self._deliver(reply.reply_to, reply.response)
+        for parked in effects.replies_after_commit:
+            self._deliver(parked.reply_to, parked.response)
+
+    def _deliver(self, reply_to: object, response: msgspec.Struct) -> None:
+        assert isinstance(reply_to, tuple)
+        number, version = reply_to
+        assert isinstance(response, Message)
+        response = decode(type(response), version, encode(response, version))  # as it arrives
+        client = self._pending.pop(number)  # KeyError: answered twice
+        self._say(f"{client.name} {self._response_text(client, response)}")
 
     def _say(self, text: str) -> None:
         when = f"{self.now_ms - START_MS} " if self._ticking else ""
         self.transcript.append(f"    {when}{text}")
 
-    def _response_text(self, client: Client, response: msgspec.Struct) -> str:
+    def _response_text(self, client: Client, response: msgspec.Struct) -> str:  # noqa: C901, PLR0911, PLR0912 - one case per response
         match response:
             case JoinGroupResponse():
                 return self._joined(client, response)
@@ -441,7 +447,8 @@ class Conversation:
                     for t in response.topics
                     for p in t.partitions
                 )
-        raise AssertionError(response)
+            case _:
+                raise AssertionError(response)
 
     def _joined(self, client: Client, response: JoinGroupResponse) -> str:
         if response.error_code:
@@ -487,28 +494,26 @@ class Conversation:
 
     def _record_text(self, key: bytes, value: bytes | None) -> str:
         record = read_record(key, value)
-        match record:
-            case OffsetRecord(committed=None):
-                return f"{record.group_id} {record.topic}/{record.partition} deleted"
-            case OffsetRecord(committed=committed):
-                return f"{record.group_id} {record.topic}/{record.partition}={committed.offset}"
-            case GroupRecord(group=None):
-                return f"{record.group_id} deleted"
-            case GroupRecord(group=group):
-                if not group.members:
-                    return f"{record.group_id} {group.generation_id} empty"
-                members = " ".join(
-                    self._alias(m.member_id)
-                    + (f"@{m.group_instance_id}" if m.group_instance_id else "")
-                    + f"={m.assignment.decode()}"
-                    for m in group.members.values()
-                )
-                return (
-                    f"{record.group_id} {group.generation_id} {group.protocol_name} leads "
-                    f"{self._alias(group.leader_id or '')}: {members}"
-                )
-            case ForeignGroupRecord() | None:
-                raise AssertionError("we never write these")
+        if isinstance(record, OffsetRecord):
+            place = f"{record.group_id} {record.topic}/{record.partition}"
+            offset = record.committed
+            return f"{place} deleted" if offset is None else f"{place}={offset.offset}"
+        assert isinstance(record, GroupRecord)
+        return f"{record.group_id} {self._group_text(record.group)}"
+
+    def _group_text(self, group: ClassicGroup | None) -> str:
+        if group is None:
+            return "deleted"
+        if not group.members:
+            return f"{group.generation_id} empty"
+        members = " ".join(
+            self._alias(m.member_id)
+            + (f"@{m.group_instance_id}" if m.group_instance_id else "")
+            + f"={m.assignment.decode()}"
+            for m in group.members.values()
+        )
+        leader = self._alias(group.leader_id or "")
+        return f"{group.generation_id} {group.protocol_name} leads {leader}: {members}"
 
     # Names
 
@@ -543,10 +548,7 @@ def _code(code: int) -> str:
 def _fetched(response: OffsetFetchResponse) -> str:
     if response.error_code:
         return ErrorCode(response.error_code).name
-    texts = []
-    for group in response.groups:
-        if group.error_code:
-            texts.append(ErrorCode(group.error_code).name)
+    texts = [ErrorCode(g.error_code).name for g in response.groups if g.error_code]
     topics = [t for g in response.groups for t in g.topics] or response.topics
     for topic in topics:
         name = topic.name or getattr(topic, "topic_id", b"")[:1].decode()

@@ -44,8 +44,8 @@ def test_a_group_in_each_state() -> None:
 def test_several_groups_and_static_members() -> None:
     """In the order of the request; the instance stands beside the member."""
     pair().check("""
-        x describe nope g
-            x nope Dead GROUP_ID_NOT_FOUND: Group nope not found.; g Stable consumer range a1=0 i1@i=1
+        x describe no g
+            x no Dead GROUP_ID_NOT_FOUND: Group no not found.; g Stable consumer range a1=0 i1@i=1
     """)
 
 
@@ -120,9 +120,11 @@ def test_offsets_of_topics_that_nobody_consumes_can_be_deleted() -> None:
             log g u/0=2
             log g u/1=3
             a t/0=ok u/0=ok u/1=ok
-        x forget t/0 u/0 u/3 u/9 w/0
+        x forget t/0 u/0 u/3 u/9
             log g u/0 deleted
-            x t/0=GROUP_SUBSCRIBED_TO_TOPIC u/0=ok u/3=ok u/9=UNKNOWN_TOPIC_OR_PARTITION w/0=UNKNOWN_TOPIC_OR_PARTITION
+            x t/0=GROUP_SUBSCRIBED_TO_TOPIC u/0=ok u/3=ok u/9=UNKNOWN_TOPIC_OR_PARTITION
+        x forget w/0
+            x w/0=UNKNOWN_TOPIC_OR_PARTITION
         x fetch
             x fetched t/0=1 u/1=3
         x leave a1 @i

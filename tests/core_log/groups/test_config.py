@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from headwater.core_log.groups.config import GroupConfig
 
 

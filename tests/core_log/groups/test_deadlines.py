@@ -1,8 +1,9 @@
 """Deadlines against a model a child could write: a dictionary, and min() over it."""
 
-from headwater.core_log.groups.deadlines import Deadline, DeadlineKind, Deadlines
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from headwater.core_log.groups.deadlines import Deadline, DeadlineKind, Deadlines
 
 NAMES = [Deadline(DeadlineKind.SESSION, "g", str(number)) for number in range(4)]
 events = st.lists(

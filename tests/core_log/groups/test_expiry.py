@@ -170,6 +170,19 @@ def test_a_long_search_is_cut_into_steps() -> None:
     assert shard.next_deadline_ms == due_ms + 10_000
 
 
+def test_a_group_that_goes_between_two_steps_is_passed_over() -> None:
+    """Its administrator was quicker."""
+    conversation = Conversation(**RETENTION)
+    count = expiry._GROUPS_PER_STEP + 1
+    for number in range(count):
+        conversation.run(f"x commit nobody group=g{number} t/0=1")
+    shard, due_ms = conversation.shard, conversation.now_ms + 60_000
+    conversation.run("+ 59999")
+    shard.tick(due_ms)
+    conversation.run(f"x delete g{count - 1}")
+    assert shard.tick(due_ms).records == ()
+
+
 def test_a_search_stops_early_at_groups_with_many_offsets() -> None:
     """What one step appends has a bound."""
     conversation = Conversation(**RETENTION)

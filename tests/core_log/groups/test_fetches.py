@@ -1,6 +1,7 @@
 """Where a group stands, read back."""
 
 import pytest
+
 from headwater.core_log.groups.effects import Caller
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.messages.offset_fetch import (

@@ -426,6 +426,48 @@ def test_a_static_member_that_comes_back_while_others_join_takes_the_old_place()
     """)
 
 
+def test_a_static_member_whose_new_record_does_not_fit_starts_a_rebalance() -> None:
+    """It says more than before, and the group could not be written down as it is."""
+    Conversation(batch_bytes_max=280).check("""
+        a join instance=i topics=t
+            log g 0 empty
+        + 3000
+            3000 a joined 1 range as i1 leads i1
+        a sync i1=0
+            log g 1 range leads i1: i1@i=0
+            a assigned 0
+        A join instance=i topics=t,t,t,t,t,t,t,t,t,t,t,t
+            A joined 2 range as i2 leads i2
+    """)
+
+
+def test_an_id_that_nobody_gave_away_is_unknown() -> None:
+    """In a group that is there as in one that is not."""
+    Conversation().check("""
+        a join
+            log g 0 empty
+            a MEMBER_ID_REQUIRED a1
+        b join as=stranger
+            b UNKNOWN_MEMBER_ID stranger
+    """)
+
+
+def test_a_rejoin_in_another_protocol_is_refused() -> None:
+    """The member stays what it was."""
+    Conversation().check("""
+        a join v=3
+            log g 0 empty
+        b join v=3
+        + 6000
+            6000 a joined 1 range as a1 leads a1 b1
+            6000 b joined 1 range as b1 follows a1
+        b join protocols=sticky
+            b INCONSISTENT_GROUP_PROTOCOL b1
+        b beat
+            b ok
+    """)
+
+
 def test_the_reason_of_a_join_is_cut() -> None:
     """It goes into the log of the broker, and a peer chose its length."""
     conversation = Conversation()

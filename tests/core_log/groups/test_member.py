@@ -1,6 +1,7 @@
 """One member, and what it says."""
 
 import pytest
+
 from headwater.core_log.groups.member import ClassicMember, GroupProtocol, distinct
 
 MEMBER = ClassicMember(

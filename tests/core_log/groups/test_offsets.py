@@ -1,10 +1,11 @@
 """Committed offsets against a dictionary, and which of them may go."""
 
 import pytest
-from headwater.core_log.groups.classic import ClassicGroup, ClassicGroupState
-from headwater.core_log.groups.offsets import CommittedOffset, Offsets, expired
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from headwater.core_log.groups.classic import ClassicGroup, ClassicGroupState
+from headwater.core_log.groups.offsets import CommittedOffset, Offsets, expired
 
 NAMES = st.sampled_from(["x", "y"])
 RETENTION_MS = 100

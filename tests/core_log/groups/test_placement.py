@@ -1,6 +1,7 @@
 """Where a group lives, as Java computes it."""
 
 import pytest
+
 from headwater.core_log.groups.placement import java_hash, partition_for
 
 

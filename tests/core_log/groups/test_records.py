@@ -1,6 +1,7 @@
 """Records of __consumer_offsets, against bytes that Apache Kafka 4.3 wrote."""
 
 import pytest
+
 from headwater.core_log.groups.classic import ClassicGroup, ClassicGroupState
 from headwater.core_log.groups.member import ClassicMember, GroupProtocol
 from headwater.core_log.groups.offsets import CommittedOffset
@@ -41,7 +42,7 @@ OFFSET_VALUES = {
     1: "0001000000000000000500046e6f74650000018bcfe568000000018bcfe57b88",
     2: "0002000000000000000500046e6f74650000018bcfe56800",
     3: "000300000000000000050000000400046e6f74650000018bcfe56800",
-    4: "0004000000000000000500000004056e6f74650000018bcfe5680001001074747474747474747474747474747474",
+    4: "0004000000000000000500000004056e6f74650000018bcfe56800010010" + "74" * 16,
 }
 
 
@@ -92,7 +93,7 @@ def test_groups_of_every_version_are_read(version: int) -> None:
         "a-1",
     )
     assert group.state_timestamp_ms == (NOW_MS if version >= 2 else None)
-    assert group.subscribed_topics == {"t"}
+    assert group.subscribed_topics == frozenset("t")
     assert group.members["a-1"] == ClassicMember(
         member_id="a-1",
         group_instance_id="i" if version >= 3 else None,

@@ -1,6 +1,7 @@
 """One error for a whole request."""
 
 import pytest
+
 from headwater.core_log.groups.refusals import (
     GroupRequest,
     after_failed_append,

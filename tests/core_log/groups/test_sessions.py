@@ -113,8 +113,10 @@ def test_leaves_that_fit_nobody() -> None:
             a left a1=UNKNOWN_MEMBER_ID
         a leave group=nope v=2
             a UNKNOWN_MEMBER_ID
-        x leave x1 @i a1@i -
-            x left x1=UNKNOWN_MEMBER_ID i=UNKNOWN_MEMBER_ID a1=UNKNOWN_MEMBER_ID None=UNKNOWN_MEMBER_ID
+        x leave x1 @i a1@i
+            x left x1=UNKNOWN_MEMBER_ID i=UNKNOWN_MEMBER_ID a1=UNKNOWN_MEMBER_ID
+        x leave -
+            x left None=UNKNOWN_MEMBER_ID
         a beat
             a ok
     """)

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from headwater.core_log.groups import commits, joining, rebalance, records, sessions, syncing
 from headwater.core_log.groups.classic import ClassicGroup
 from headwater.core_log.groups.effects import Caller, Turn
+from headwater.core_log.groups.offsets import CommittedOffset
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.messages.heartbeat import HeartbeatRequest
 from headwater.core_log.protocol.messages.offset_commit import (
@@ -154,8 +156,8 @@ def test_groups_of_other_protocols_are_left_alone() -> None:
     """)
 
 
-def _committed(offset: int) -> Any:
-    return commits.CommittedOffset(offset=offset, commit_timestamp_ms=START_MS)
+def _committed(offset: int) -> CommittedOffset:
+    return CommittedOffset(offset=offset, commit_timestamp_ms=START_MS)
 
 
 def test_a_group_that_changed_its_protocol_is_foreign() -> None:
@@ -205,7 +207,7 @@ def test_a_heartbeat_asks_for_nothing_but_its_reply() -> None:
         HeartbeatRequest(group_id="g"), version=4, caller=Caller(), reply_to=0, now_ms=START_MS
     )
     assert len(effects.replies) == 1
-    assert not (effects.records or effects.replies_after_commit or effects.notes)
+    assert (effects.records, effects.replies_after_commit, effects.notes) == ((), (), ())
 
 
 def test_a_shard_shows_itself() -> None:
@@ -216,6 +218,10 @@ def test_a_shard_shows_itself() -> None:
 # The simulation is worth what it finds: each of these mistakes must break an invariant.
 
 Break = Callable[[pytest.MonkeyPatch], None]
+
+
+def _nothing(*args: object) -> None:
+    pass
 
 
 def _nobody_is_fenced(patch: pytest.MonkeyPatch) -> None:
@@ -245,11 +251,11 @@ def _generations_stand_still(patch: pytest.MonkeyPatch) -> None:
 
 
 def _old_generations_commit(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(commits, "_check_member", lambda group, request: None)
+    patch.setattr(commits, "_check_member", _nothing)
 
 
 def _assignments_are_not_kept(patch: pytest.MonkeyPatch) -> None:
-    original = syncing.group_record
+    original = records.group_record
 
     def without(group: ClassicGroup) -> Any:
         kept = {m.member_id: m.assignment for m in group.members.values()}
@@ -264,7 +270,7 @@ def _assignments_are_not_kept(patch: pytest.MonkeyPatch) -> None:
 
 
 def _new_static_ids_are_not_kept(patch: pytest.MonkeyPatch) -> None:
-    original = joining.group_record
+    original = records.group_record
 
     def stale(group: ClassicGroup) -> Any:
         return original(group) if not group.members else original(ClassicGroup("g", now_ms=0))
@@ -273,13 +279,11 @@ def _new_static_ids_are_not_kept(patch: pytest.MonkeyPatch) -> None:
 
 
 def _members_that_left_are_forgotten_at_the_next_sync(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(sessions, "after_removal", lambda *args: None)
+    patch.setattr(sessions, "after_removal", _nothing)
 
 
 def _sessions_never_end(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(
-        "headwater.core_log.groups.shard.session_over", lambda state, group, member_id, turn: None
-    )
+    patch.setattr("headwater.core_log.groups.shard.session_over", _nothing)
 
 
 def _parked_joins_are_dropped(patch: pytest.MonkeyPatch) -> None:
@@ -290,16 +294,20 @@ def _parked_joins_are_dropped(patch: pytest.MonkeyPatch) -> None:
 
 
 def _everybody_leads(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ClassicGroup, "is_leader", lambda group, member_id: True)
+    patch.setattr(ClassicGroup, "is_leader", lambda *_: True)
 
 
 def _joins_wait_for_ever(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(rebalance, "_wait_for_members", lambda state, group, kind, turn: None)
+    patch.setattr(rebalance, "_wait_for_members", _nothing)
 
 
 def _offsets_of_other_partitions(patch: pytest.MonkeyPatch) -> None:
-    original = commits.offset_record
-    patch.setattr(commits, "offset_record", lambda g, topic, partition, c: original(g, topic, 0, c))
+    original = records.offset_record
+
+    def to_the_first(group_id: str, topic: str, _: int, committed: CommittedOffset) -> Any:
+        return original(group_id, topic, 0, committed)
+
+    patch.setattr(commits, "offset_record", to_the_first)
 
 
 @pytest.mark.parametrize(
@@ -323,5 +331,9 @@ def test_the_simulation_finds_mistakes(break_it: Break, monkeypatch: pytest.Monk
     """Each of them within a few seeds."""
     break_it(monkeypatch)
     with pytest.raises((AssertionError, KeyError)):
-        for seed in SEEDS:
-            Simulation(seed).run()
+        _run_all()
+
+
+def _run_all() -> None:
+    for seed in SEEDS:
+        Simulation(seed).run()
