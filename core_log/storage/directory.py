@@ -109,6 +109,8 @@ class CheckpointJob:
         self._fs.sync_directory(self._path)
         for log, segments in self.doomed.items():
             if self._fs.is_directory(log.path):
+                # The segment that stays may be new; without its name the log's end would be lost.
+                self._fs.sync_directory(log.path)
                 _set_aside(self._fs, segments)
         self.is_done = True
 
@@ -173,7 +175,7 @@ class LogDirectory:
             fs, path, clock=clock, rng=rng, open_files_max=open_files_max, on_failure=on_failure
         )
         with _failing(volume):
-            fs.make_directory(path)
+            _make_durably(fs, path)
             lock = _lock(fs, path)
             try:
                 identity = _identify(fs, path, node_id=node_id, cluster_id=cluster_id, rng=rng)
@@ -331,11 +333,12 @@ class LogDirectory:
             if (content := log.take_epochs()) is not None:
                 epochs[log] = content
         mine = {name: offset for name, offset in high_watermarks.items() if name in self._logs}
-        # As in Kafka, a log start that the first segment's name tells is not written down.
+        # Kafka leaves out a log start that the first segment's name tells; but a power loss can
+        # bring removed files back.
         starts = {
             name: log.log_start_offset
             for name, log in self._logs.items()
-            if log.log_start_offset > log.first_base_offset
+            if log.log_start_offset > 0
         }
         files = {
             # The log start before the recovery point: the second must not promise what the first
@@ -472,6 +475,15 @@ def _failing(volume: Volume) -> Iterator[None]:
         yield
     except OSError as error:
         raise volume.fail(error) from error
+
+
+def _make_durably(fs: FileSystem, path: str) -> None:
+    """Have the directory, and its name on disk, with those of missing parents."""
+    if not fs.is_directory(path):
+        parent = path.rstrip("/").rpartition("/")[0] or ("/" if path.startswith("/") else ".")
+        _make_durably(fs, parent)
+        fs.make_directory(path)
+        fs.sync_directory(parent)
 
 
 def _lock(fs: FileSystem, path: str) -> File:

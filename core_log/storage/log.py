@@ -454,6 +454,8 @@ class PartitionLog:
             self._ends_at(end_offset)
         self._unflushed = [self._active]
         self._names_changed = True
+        if end_offset < self.log_start_offset:  # which lies within the batch that was cut
+            self.truncate_fully_and_start_at(self.log_start_offset)
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Remove everything; the next record gets *offset*. Durable when it returns; blocks."""

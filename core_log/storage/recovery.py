@@ -9,6 +9,7 @@ Indexes, producers, epochs and aborted transactions of what was read are built a
 """
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, final
 
@@ -21,7 +22,7 @@ from .errors import LogDamaged, LogDirectoryRefused
 from .index import RELATIVE_OFFSET_MAX, OffsetIndex, SegmentIndexes, TimeIndex
 from .notes import Note
 from .producers import ProducerStates
-from .scan import walk_batches
+from .scan import Found, walk_batches
 from .segment import Segment
 from .snapshots import ProducerSnapshots, replay
 from .volume import Volume, suppress_no_space
@@ -271,7 +272,7 @@ class _Loading:
         aborted: list[AbortedTransaction] = []
         position, fault = 0, None
         try:
-            for found in walk_batches(segment.file(), 0, segment.size_bytes):
+            for found in _batches_of(segment):
                 batch = found.batch
                 fault = _offset_fault(segment, batch, next_offset)
                 if fault is not None:
@@ -348,6 +349,11 @@ class _Loading:
 
     def _note(self, event: str, *, severe: bool = False, **facts: int | str) -> None:
         self._notes.append(Note(event=event, path=self._path, facts=facts, severe=severe))
+
+
+def _batches_of(segment: Segment) -> Iterator[Found]:
+    if segment.size_bytes:  # an empty one may not have its file yet
+        yield from walk_batches(segment.file(), 0, segment.size_bytes)
 
 
 def _offset_fault(segment: Segment, batch: Batch, next_offset: int) -> str | None:

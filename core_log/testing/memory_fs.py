@@ -21,7 +21,7 @@ SECTOR_BYTES: Final = 512
 """A disk writes a sector whole or not at all."""
 
 
-class PowerLost(Exception):  # noqa: N818 - names the condition
+class PowerLost(Exception):
     """The machine is off: nothing works until crash() has been called.
 
     Not an OSError, so that no code under test takes it for a disk's fault and goes on.
@@ -428,7 +428,7 @@ def _rename_all(names: dict[str, _Node], change: dict[str, _Node | None]) -> Non
 
 
 def _names(path: str) -> list[str]:
-    return [name for name in path.split("/") if name]
+    return [name for name in path.split("/") if name not in ("", ".")]
 
 
 def _missing(path: str) -> FileNotFoundError:
