@@ -7,18 +7,18 @@ from typing import Final, Generic, TypeVar
 from ..kernel.errors import ApiError, ErrorCode
 from ..protocol.schema import Message
 
-R = TypeVar("R", covariant=True)
+R_co = TypeVar("R_co", covariant=True)
 
 RECORDS_MAX: Final = 10_000
 """Records one operation may write, so that one batch holds them; Kafka's bound too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision(Generic[R]):
+class Decision(Generic[R_co]):
     """Records to commit, then the response to send."""
 
     records: tuple[Message, ...] = ()
-    response: R
+    response: R_co
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,48 +39,71 @@ def request(*updates: tuple[str, int, int], validate_only: bool = False) -> Upda
     [
         (
             ("metadata.version", 31, 1),
-            "Invalid update version 31 for feature metadata.version. Local controller 1 only "
-            "supports versions 7-30",
+            (
+                "Invalid update version 31 for feature metadata.version. Local controller 1 only "
+                "supports versions 7-30"
+            ),
         ),
         (
             ("metadata.version", 0, 3),
-            "Invalid update version 0 for feature metadata.version. Local controller 1 only "
-            "supports versions 7-30",
+            (
+                "Invalid update version 0 for feature metadata.version. Local controller 1 only "
+                "supports versions 7-30"
+            ),
         ),
         (
             ("metadata.version", 29, 1),
-            "Invalid update version 29 for feature metadata.version. Can't downgrade the version "
-            "of this feature without setting the upgrade type to either safe or unsafe downgrade.",
+            (
+                "Invalid update version 29 for feature metadata.version. Can't downgrade the "
+                "version "
+                "of this feature without setting the upgrade type to either safe or unsafe "
+                "downgrade."
+            ),
         ),
         (
             ("metadata.version", 29, 2),
-            "Unsupported metadata.version downgrade from 30 to 29. Refusing to perform the "
-            "requested downgrade because it might delete metadata information.",
+            (
+                "Unsupported metadata.version downgrade from 30 to 29. Refusing to perform the "
+                "requested downgrade because it might delete metadata information."
+            ),
         ),
         (
             ("metadata.version", 29, 3),
-            "Unsupported metadata.version downgrade from 30 to 29. Unsafe metadata downgrade is "
-            "not supported in this version.",
+            (
+                "Unsupported metadata.version downgrade from 30 to 29. Unsafe metadata downgrade "
+                "is "
+                "not supported in this version."
+            ),
         ),
         (
             ("foo", 1, 1),
-            "Invalid update version 1 for feature foo. Local controller 1 does not support this "
-            "feature.",
+            (
+                "Invalid update version 1 for feature foo. Local controller 1 does not support "
+                "this "
+                "feature."
+            ),
         ),
         (
             ("group.version", 1, 9),
-            "Invalid update version 1 for feature group.version. The controller does not support "
-            "the given upgrade type.",
+            (
+                "Invalid update version 1 for feature group.version. The controller does not "
+                "support "
+                "the given upgrade type."
+            ),
         ),
         (
             ("group.version", -1, 2),
-            "Invalid update version -1 for feature group.version. A feature version cannot be "
-            "less than 0.",
+            (
+                "Invalid update version -1 for feature group.version. A feature version cannot be "
+                "less than 0."
+            ),
         ),
         (
             ("kraft.version", 1, 1),
-            "Invalid update version 1 for feature kraft.version. It is chosen when the data "
-            "directory is formatted.",
+            (
+                "Invalid update version 1 for feature kraft.version. It is chosen when the data "
+                "directory is formatted."
+            ),
         ),
     ],
 )

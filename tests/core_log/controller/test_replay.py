@@ -50,7 +50,7 @@ from headwater.core_log.protocol.schema import Message
 
 from .cluster import after, broker, changed, cluster, directory_of
 
-TOKEN_ID = "t"
+TOKEN_ID = "t"  # noqa: S105 - a name
 EMPTY = MetadataImage(cluster_id="cluster")
 
 
@@ -105,7 +105,7 @@ def test_partitions_may_come_in_any_order() -> None:
     """Kafka's snapshots do not promise one."""
     image = after(
         EMPTY,
-        [made("a")[0], partition("a", 2, leader=-1), *map(lambda i: partition("a", i), (0, 1))],
+        [made("a")[0], partition("a", 2, leader=-1), *(partition("a", i) for i in (0, 1))],
     )
 
     assert [p.leader for p in image.topics["a"].partitions] == [1, 1, -1]

@@ -70,8 +70,10 @@ REFUSALS: list[tuple[CreatableTopic, ErrorCode, str]] = [
     (
         topic("a/../b"),
         ErrorCode.INVALID_TOPIC_EXCEPTION,
-        "Topic name is invalid: 'a/../b' contains one or more characters other than ASCII "
-        "alphanumerics, '.', '_' and '-'",
+        (
+            "Topic name is invalid: 'a/../b' contains one or more characters other than ASCII "
+            "alphanumerics, '.', '_' and '-'"
+        ),
     ),
     (topic("there"), ErrorCode.TOPIC_ALREADY_EXISTS, "Topic 'there' already exists."),
     (
@@ -102,9 +104,12 @@ REFUSALS: list[tuple[CreatableTopic, ErrorCode, str]] = [
     (
         topic("a", 1, 2),
         ErrorCode.INVALID_REPLICATION_FACTOR,
-        "Unable to replicate the partition 2 time(s): The target replication factor of 2 cannot "
-        "be reached because only 1 broker(s) are registered or some brokers have all their log "
-        "directories cordoned.",
+        (
+            "Unable to replicate the partition 2 time(s): The target replication factor of 2 "
+            "cannot "
+            "be reached because only 1 broker(s) are registered or some brokers have all their log "
+            "directories cordoned."
+        ),
     ),
     (
         topic("a", configs={"foo": "1"}),
