@@ -1,6 +1,7 @@
 """From a request frame to a handler and back to a response frame."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Final, final
 
 from ..kernel.errors import ErrorCode
@@ -17,7 +18,7 @@ from .call import Call
 from .deferred import Deferred
 from .handler import Handler, Response
 from .handlers.api_versions import listing
-from .session import Answer, Frames, ProtocolViolation, Session
+from .session import Answer, Frames, Later, ProtocolViolation, Session
 
 API_VERSIONS: Final = 18
 
@@ -28,7 +29,12 @@ class Dispatcher:
 
     def __init__(self, broker: Broker, handlers: Mapping[int, Handler]) -> None:
         self._broker = broker
-        self._handlers = handlers
+        self._served = {
+            (key, version): handler
+            for key, handler in handlers.items()
+            for version in range(handler.version_min, handler.version_max + 1)
+            if version in handler.api.versions
+        }
 
     def handle(self, frame: bytearray, session: Session) -> Answer:
         """Serve one request frame.
@@ -39,13 +45,9 @@ class Dispatcher:
         broker = self._broker
         try:
             header = decode_request_header(frame)
-            handler = self._handlers.get(header.api_key)
             version = header.api_version
-            if (
-                handler is None
-                or not handler.version_min <= version <= handler.version_max
-                or version not in handler.api.versions
-            ):
+            handler = self._served.get((header.api_key, version))
+            if handler is None:
                 return self._unsupported(header)
             request = decode_request(header, frame, budget=broker.config.request_elements_max)
         except DecodeError as error:
@@ -65,26 +67,24 @@ class Dispatcher:
         except Exception as error:
             raise self._unhandled(handler, call, error) from error
         if response is None:
-            return Answer()
+            return None
         if isinstance(response, Deferred):
-            return Answer(later=response.map(self._encoder(handler, call)), mutes=handler.mutes)
-        return Answer(self._encoder(handler, call)(response))
+            encode = partial(self._encode, handler, call)
+            return Later(response, encode, mutes=handler.mutes)
+        return self._encode(handler, call, response)
 
     def wants_flush(self, session: Session) -> None:
         """Remember the session for the end of the turn."""
         self._broker.outbox.append(session)
         self._broker.schedule_turn()
 
-    def _encoder(self, handler: Handler, call: Call) -> Callable[[Response], Frames]:
-        def encode(response: Response) -> Frames:
-            try:
-                return encode_response(handler.api, call.api_version, call.correlation_id, response)
-            except EncodeError as error:
-                # The client cannot be answered, and waiting for ever would be worse for it.
-                call.session.close(str(self._unhandled(handler, call, error)))
-                return []
-
-        return encode
+    def _encode(self, handler: Handler, call: Call, response: Response) -> Frames:
+        try:
+            return encode_response(handler.api, call.api_version, call.correlation_id, response)
+        except EncodeError as error:
+            # The client cannot be answered, and waiting for ever would be worse for it.
+            call.session.close(str(self._unhandled(handler, call, error)))
+            return []
 
     def _unhandled(self, handler: Handler, call: Call, error: Exception) -> ProtocolViolation:
         """Report a fault of ours; what remains is to close the connection."""
@@ -99,9 +99,7 @@ class Dispatcher:
     def _unsupported(self, header: RequestHeader) -> Answer:
         if header.api_key == API_VERSIONS:
             refusal = listing(self._broker, ErrorCode.UNSUPPORTED_VERSION)
-            return Answer(
-                encode_response(API_BY_KEY[API_VERSIONS], 0, header.correlation_id, refusal)
-            )
+            return encode_response(API_BY_KEY[API_VERSIONS], 0, header.correlation_id, refusal)
         self._broker.stats.violations += 1
         known = API_BY_KEY.get(header.api_key)
         name = known.name if known is not None else f"API key {header.api_key}"

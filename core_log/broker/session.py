@@ -9,7 +9,7 @@ one parked fetch per connection is then the most a peer can leave behind.
 
 from collections import deque
 from collections.abc import Callable
-from typing import Final, Protocol, TypeAlias, final
+from typing import Any, Final, Protocol, TypeAlias, final
 
 from ..kernel.ports import Buffer
 from .deferred import Deferred
@@ -30,21 +30,22 @@ class Transport(Protocol):
     def resume_reading(self) -> None: ...
 
 
-class Answer:
-    """What the router made of a request: parts now, parts later, or none for acks=0."""
+class Later:
+    """An answer that comes: *encode* makes the parts of what *deferred* brings."""
 
-    __slots__ = ("later", "mutes", "parts")
+    __slots__ = ("deferred", "encode", "mutes")
 
     def __init__(
-        self,
-        parts: Frames | None = None,
-        later: "Deferred[Frames] | None" = None,
-        *,
-        mutes: bool = False,
+        self, deferred: "Deferred[Any]", encode: Callable[[Any], Frames], *, mutes: bool
     ) -> None:
-        self.parts = parts
-        self.later = later
+        self.deferred = deferred
+        self.encode = encode
         self.mutes = mutes
+        """Later requests of the connection wait until it is there."""
+
+
+Answer: TypeAlias = Frames | Later | None
+"""What the router made of a request: parts now, parts later, or none for acks=0."""
 
 
 class Router(Protocol):
@@ -61,10 +62,22 @@ class ProtocolViolation(Exception):
 
 
 class _Slot:
-    __slots__ = ("parts",)
+    """The place of one answer in the order of a connection."""
 
-    def __init__(self, parts: Frames | None) -> None:
+    __slots__ = ("_encode", "_session", "parts", "unmutes")
+
+    def __init__(
+        self, session: "Session", later: Later | None = None, *, parts: Frames | None = None
+    ) -> None:
         self.parts = parts
+        self.unmutes = False
+        self._session = session
+        self._encode = None if later is None else later.encode
+
+    def fill(self, value: Any) -> None:
+        assert self._encode is not None
+        self.parts = self._encode(value)
+        self._session._filled(unmutes=self.unmutes)  # noqa: SLF001 - a part of the session
 
 
 @final
@@ -160,27 +173,25 @@ class Session:
         except ProtocolViolation as violation:
             self.close(str(violation))
             return
-        if answer.later is not None:
-            slot = _Slot(None)
+        if answer is None:
+            return
+        if isinstance(answer, Later):
+            slot = _Slot(self, answer)
             self._slots.append(slot)
-            self._muted = answer.mutes and not answer.later.is_resolved
-            answer.later.then(self._filler(slot, unmutes=self._muted))
-        elif answer.parts is not None:
-            if self._slots:
-                self._slots.append(_Slot(answer.parts))
-            else:
-                self._out.extend(answer.parts)
+            self._muted = answer.mutes and not answer.deferred.is_resolved
+            slot.unmutes = self._muted
+            answer.deferred.then(slot.fill)
+        elif self._slots:
+            self._slots.append(_Slot(self, parts=answer))
+        else:
+            self._out.extend(answer)
 
-    def _filler(self, slot: _Slot, *, unmutes: bool) -> Callable[[Frames], None]:
-        def fill(parts: Frames) -> None:
-            slot.parts = parts
-            if unmutes:
-                self._muted = False
-            if not self._flush_wanted and not self.closed:
-                self._flush_wanted = True
-                self._router.wants_flush(self)
-
-        return fill
+    def _filled(self, *, unmutes: bool) -> None:
+        if unmutes:
+            self._muted = False
+        if not self._flush_wanted and not self.closed:
+            self._flush_wanted = True
+            self._router.wants_flush(self)
 
     def resume(self) -> None:
         """Send what is due, then handle what was held back; called after ``wants_flush``."""

@@ -14,6 +14,7 @@ from ...protocol.messages.produce import (
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
+    TopicProduceData,
     TopicProduceResponse,
 )
 from ...records.validate import InvalidRecords, validate_produced
@@ -26,26 +27,85 @@ from ..partitions import ACKS_ALL, Hosted
 from ..session import ProtocolViolation
 
 _ACKS = (0, 1, ACKS_ALL)
+IDS_SINCE = 13
 
 
 def serve(broker: Broker, request: ProduceRequest, call: Call) -> Deferred[ProduceResponse] | None:
     """Append every partition's batch; the answer comes when the last of them is safe."""
-    pending = _PendingProduce(broker.clock.monotonic_ms() + request.timeout_ms)
+    if _request_error(request) is None:
+        topics = request.topic_data
+        if request.acks and len(topics) == 1 and len(topics[0].partition_data) == 1:
+            return _serve_one(broker, request, call.api_version)
+    return _serve_many(broker, request, call.api_version)
+
+
+class _OneAppend(Deferred[ProduceResponse]):
+    """The answer to a request with one batch, which is what busy producers send."""
+
+    __slots__ = ("answer", "topic")
+
+    def __init__(self, topic: TopicProduceData, answer: PartitionProduceResponse) -> None:
+        super().__init__()
+        self.topic = topic
+        self.answer = answer
+
+    def done(self, hosted: Hosted, appended: Appended, error: ApiError | None) -> None:
+        del hosted, appended
+        self.settle(error)
+
+    def settle(self, error: ApiError | None) -> None:
+        if error is not None:
+            _fill_error(self.answer, error)
+        topic = TopicProduceResponse(
+            name=self.topic.name,
+            topic_id=self.topic.topic_id,
+            partition_responses=[self.answer],
+        )
+        self.resolve(ProduceResponse(responses=[topic]))
+
+
+def _serve_one(broker: Broker, request: ProduceRequest, version: int) -> Deferred[ProduceResponse]:
+    topic = request.topic_data[0]
+    data = topic.partition_data[0]
+    answer = PartitionProduceResponse(index=data.index, base_offset=NO_OFFSET)
+    waiting = _OneAppend(topic, answer)
+    try:
+        hosted = broker.hosted(topic.name, topic.topic_id, data.index, by_id=version >= IDS_SINCE)
+        appended = _append(broker, hosted, data.records, request.acks, answer, version)
+    except ApiError as error:
+        waiting.settle(error)
+    else:
+        hosted.wait(
+            appended, request.acks, waiting, broker.clock.monotonic_ms() + request.timeout_ms
+        )
+    return waiting
+
+
+def _serve_many(
+    broker: Broker, request: ProduceRequest, version: int
+) -> Deferred[ProduceResponse] | None:
+    pending = _PendingProduce()
     acks = request.acks
-    refusal = _request_error(request, acks)
-    version = call.api_version
-    now_ms = broker.clock.now_ms()
+    refusal = _request_error(request)
+    deadline_ms = broker.clock.monotonic_ms() + request.timeout_ms
     responses: list[TopicProduceResponse] = []
     for topic in request.topic_data:
         answers: list[PartitionProduceResponse] = []
         for data in topic.partition_data:
-            answer = PartitionProduceResponse(index=data.index, error_code=0, base_offset=NO_OFFSET)
+            answer = PartitionProduceResponse(index=data.index, base_offset=NO_OFFSET)
             answers.append(answer)
             try:
                 if refusal is not None:
                     raise refusal
-                hosted = broker.hosted(topic.name, topic.topic_id, data.index, by_id=version >= 13)
-                _append(broker, hosted, data.records, acks, answer, pending, version, now_ms)
+                hosted = broker.hosted(
+                    topic.name, topic.topic_id, data.index, by_id=version >= IDS_SINCE
+                )
+                if hosted in pending.answers:
+                    raise ApiError(ErrorCode.INVALID_REQUEST, "one request names a partition twice")
+                appended = _append(broker, hosted, data.records, acks, answer, version)
+                if acks:
+                    pending.add(hosted, answer)
+                    hosted.wait(appended, acks, pending, deadline_ms)
             except ApiError as error:
                 if acks == 0:
                     raise ProtocolViolation(
@@ -65,10 +125,9 @@ def serve(broker: Broker, request: ProduceRequest, call: Call) -> Deferred[Produ
 class _PendingProduce:
     """Counts the partitions of one request that are not safe yet."""
 
-    __slots__ = ("_deferred", "_response", "_waiting", "answers", "deadline_ms")
+    __slots__ = ("_deferred", "_response", "_waiting", "answers")
 
-    def __init__(self, deadline_ms: int) -> None:
-        self.deadline_ms = deadline_ms
+    def __init__(self) -> None:
         self.answers: dict[Hosted, PartitionProduceResponse] = {}
         self._waiting = 0
         self._response: ProduceResponse | None = None
@@ -99,13 +158,10 @@ def _append(
     records: Buffer | None,
     acks: int,
     answer: PartitionProduceResponse,
-    pending: _PendingProduce,
     version: int,
-    now_ms: int,
-) -> None:
-    if hosted in pending.answers:
-        raise ApiError(ErrorCode.INVALID_REQUEST, "one request names a partition twice")
+) -> Appended:
     hosted.replica.check_may_append(acks)
+    now_ms = broker.clock.now_ms()
     batch = validate_produced(records, hosted.policy, now_ms, api_version=version)
     if batch.is_transactional:
         raise ApiError(
@@ -118,14 +174,14 @@ def _append(
     answer.log_append_time_ms = appended.log_append_time_ms
     answer.log_start_offset = hosted.log.log_start_offset
     broker.partitions.touched(hosted)
-    if acks:
-        pending.add(hosted, answer)
-        hosted.wait(appended, acks, pending, pending.deadline_ms)
+    return appended
 
 
-def _request_error(request: ProduceRequest, acks: int) -> ApiError | None:
-    if acks not in _ACKS:
-        return ApiError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks is 0, 1 or -1 (all), not {acks}")
+def _request_error(request: ProduceRequest) -> ApiError | None:
+    if request.acks not in _ACKS:
+        return ApiError(
+            ErrorCode.INVALID_REQUIRED_ACKS, f"acks is 0, 1 or -1 (all), not {request.acks}"
+        )
     if request.transactional_id is not None:
         return ApiError(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,

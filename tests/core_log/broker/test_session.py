@@ -10,6 +10,7 @@ from headwater.core_log.broker.session import (
     WAITING_FRAMES_MAX,
     Answer,
     Frames,
+    Later,
     ProtocolViolation,
     Session,
 )
@@ -52,13 +53,13 @@ class Script:
         self.handled.append(bytes(frame))
         text = b"%d" % number
         if frame == b"now":
-            return Answer([text])
+            return [text]
         if frame == b"none":
-            return Answer()
+            return None
         if frame == b"bad":
             raise ProtocolViolation("bad frame")
         self.pending[number] = Deferred()
-        return Answer(later=self.pending[number], mutes=frame == b"park")
+        return Later(self.pending[number], list, mutes=frame == b"park")
 
     def wants_flush(self, session: Session) -> None:
         self.wanting.append(session)
