@@ -1,0 +1,42 @@
+"""``python -m tests.chaos kill9|fuzz``: the long runs, with what they found on standard output."""
+
+import argparse
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+from ..interop.target import target
+from . import kill9
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tests.chaos", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    kill = commands.add_parser("kill9", help="kill the broker under load, then judge the clients")
+    kill.add_argument("--rounds", type=int, default=10)
+    for command in (kill,):
+        command.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+        command.add_argument("--directory", type=Path, help="default: a new temporary folder")
+    arguments = parser.parse_args()
+    directory = arguments.directory or Path(tempfile.mkdtemp(prefix="chaos-"))
+    directory.mkdir(parents=True, exist_ok=True)
+    say(f"seed {arguments.seed}, files in {directory}")
+    return run_kill9(directory, rounds=arguments.rounds, seed=arguments.seed)
+
+
+def run_kill9(directory: Path, *, rounds: int, seed: int) -> int:
+    node = target(directory / "node")
+    report = kill9.run(node, directory, rounds=rounds, rng=random.Random(seed), say=say)
+    say(str(report))
+    say("clean" if report.is_clean else "NOT CLEAN")
+    return 0 if report.is_clean else 1
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
