@@ -357,15 +357,25 @@ def _latest_snapshot(
         except ValueError as error:
             damaged.append((snapshot_id, str(error)))
             continue
+        _check_covered(log, damaged)
         if snapshot_id.end_offset > log.log_end_offset:
             log.truncate_fully_and_start_at(snapshot_id.end_offset)
         return snapshot_id, snapshot, _put_aside(fs, log.path, damaged)
     if log.log_start_offset > 0:
         reason = f"{damaged[0][0].file_name}: {damaged[0][1]}" if damaged else "no snapshot is left"
         raise MetadataLogDamaged(log.path, f"the log starts at {log.log_start_offset}, {reason}")
-    if damaged and damaged[-1][0].end_offset >= log.log_end_offset:
-        raise MetadataLogDamaged(log.path, f"{damaged[-1][0].file_name}: {damaged[-1][1]}")
+    _check_covered(log, damaged)
     return None, None, _put_aside(fs, log.path, damaged)
+
+
+def _check_covered(log: PartitionLog, damaged: list[tuple[SnapshotId, str]]) -> None:
+    """Raise MetadataLogDamaged when the log lacks what a damaged snapshot held.
+
+    The snapshot at offset 0 that Kafka formats a directory with holds the voters, no log does.
+    """
+    for snapshot_id, reason in damaged:
+        if snapshot_id.end_offset == 0 or snapshot_id.end_offset > log.log_end_offset:
+            raise MetadataLogDamaged(log.path, f"{snapshot_id.file_name}: {reason}")
 
 
 def _put_aside(fs: FileSystem, path: str, damaged: list[tuple[SnapshotId, str]]) -> list[Note]:
