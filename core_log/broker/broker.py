@@ -14,6 +14,7 @@ from ..controller.decision import ControllerConfig, Decision
 from ..controller.image import MetadataImage
 from ..kernel.errors import ApiError, ErrorCode
 from ..kernel.ports import Clock, Random
+from ..raft.metadata_log import SnapshotJob
 from ..storage.directory import LogDirectory
 from ..storage.errors import DiskFull, LogDirectoryFailed
 from ..storage.log import FlushJob, LogSlice
@@ -217,4 +218,17 @@ class Broker:
         self._reconciler.apply(committed.delta, self.image)
         for answer in committed.answers:
             answer()
+        self._snapshot_metadata()
         self.schedule_turn()
+
+    def _snapshot_metadata(self) -> None:
+        """Write the image down when the log has grown enough, so that a start stays short."""
+        if self.controller.wants_snapshot:
+            job = self.controller.begin_snapshot()
+            self.disk.run(job.run, lambda error: self._snapshot_written(job, error))
+
+    def _snapshot_written(self, job: SnapshotJob, error: OSError | None) -> None:
+        try:
+            self.controller.end_snapshot(job, error)
+        except LogDirectoryFailed as failure:
+            self._failed(failure)

@@ -31,6 +31,8 @@ COMMIT_TIMEOUT_MS: Final = 5_000
 """Kafka's ``offsets.commit.timeout.ms``."""
 LOAD_STEP_BYTES: Final = 1024 * 1024
 """How much of a partition one turn of the loop replays."""
+LOAD_WAIT_MS: Final = 10
+"""How soon a load looks again for appends that are being flushed."""
 LOAD_BATCH_BYTES_MAX: Final = 64 * 1024 * 1024
 """What one stored batch may unpack to while it is replayed."""
 BATCH_OVERHEAD_BYTES: Final = 61 + 64
@@ -222,12 +224,19 @@ class _Runner:
                                 timestamp_ms=record.timestamp_ms,
                             )
                 next_offset = batch.next_offset
-            self._groups.timers.at(
-                self._groups.clock.monotonic_ms(), lambda: self._load(next_offset)
-            )
+            self._load_later(next_offset, wait_ms=0)
+            return
+        if end_offset < log.log_end_offset:
+            # A shard that gave up on an append left it behind: it may yet be committed, and what
+            # the log then says must be known here.
+            self._load_later(offset, wait_ms=LOAD_WAIT_MS)
             return
         self.is_loaded = True
         self._act(self._shard.loaded(self._groups.clock.now_ms()))
+
+    def _load_later(self, offset: int, *, wait_ms: int) -> None:
+        now_ms = self._groups.clock.monotonic_ms()
+        self._groups.timers.at(now_ms + wait_ms, lambda: self._load(offset))
 
     # -- acting -----------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ Decided on the loop in slices, so that ten thousand partitions do not stall requ
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeVar, final
+from typing import Final, Protocol, TypeAlias, TypeVar, final
 
 from ..kernel.errors import ApiError, ErrorCode
 from ..kernel.ports import Clock
@@ -18,6 +18,9 @@ from .partitions import Hosted, Partitions
 from .timers import Timers
 
 T = TypeVar("T")
+
+Checkpointed: TypeAlias = list[ApiError | None]
+"""How a checkpoint ended, for each directory that is online."""
 
 SLICE_COUNT: Final = 200
 """Partitions looked after in one turn of the loop."""
@@ -64,6 +67,9 @@ class Housekeeping:
         self._intervals = intervals
         self._note = note
         self._failed = failed
+        self._checkpoint_running = False
+        self._checkpoint_wanted_by: list[Deferred[Checkpointed]] = []
+        self._removing: set[str] = set()
 
     def start(self) -> None:
         """Begin the periodic work."""
@@ -71,15 +77,17 @@ class Housekeeping:
         self._every(self._intervals.checkpoint_ms, lambda: self.checkpoint().then(lambda _: None))
         self._every(self._intervals.removal_ms, self._remove_deleted)
 
-    def checkpoint(self) -> Deferred[list[ApiError | None]]:
-        """Make log starts, recovery points and high watermarks durable; one result a directory."""
-        return gather(
-            [
-                self._checkpoint(directory)
-                for directory in self._directories
-                if directory.offline_reason is None
-            ]
-        )
+    def checkpoint(self) -> Deferred[Checkpointed]:
+        """Make log starts, recovery points and high watermarks durable; one result a directory.
+
+        One runs at a time: two would write the same files from two threads. Who asks meanwhile gets
+        the result of the next one, which holds what is known when it begins.
+        """
+        result: Deferred[Checkpointed] = Deferred()
+        self._checkpoint_wanted_by.append(result)
+        if not self._checkpoint_running:
+            self._begin_checkpoint()
+        return result
 
     def high_watermarks(self) -> dict[tuple[str, int], int]:
         """Of every hosted partition, for the checkpoint file."""
@@ -91,6 +99,25 @@ class Housekeeping:
             self._every(interval_ms, action)
 
         self._timers.at(self._clock.monotonic_ms() + interval_ms, again)
+
+    def _begin_checkpoint(self) -> None:
+        self._checkpoint_running = True
+        wanted_by, self._checkpoint_wanted_by = self._checkpoint_wanted_by, []
+
+        def ended(outcome: Checkpointed) -> None:
+            self._checkpoint_running = False
+            for result in wanted_by:
+                result.resolve(outcome)
+            if self._checkpoint_wanted_by and not self._checkpoint_running:
+                self._begin_checkpoint()
+
+        gather(
+            [
+                self._checkpoint(directory)
+                for directory in self._directories
+                if directory.offline_reason is None
+            ]
+        ).then(ended)
 
     def _checkpoint(self, directory: LogDirectory) -> Deferred[ApiError | None]:
         result: Deferred[ApiError | None] = Deferred()
@@ -137,12 +164,14 @@ class Housekeeping:
     def _remove_deleted(self) -> None:
         now_ms = self._clock.now_ms()
         for directory in self._directories:
-            if directory.offline_reason is None:
+            if directory.offline_reason is None and directory.path not in self._removing:
+                self._removing.add(directory.path)
                 self._background.run(
                     lambda directory=directory: directory.remove_deleted(now_ms),  # type: ignore[misc]  # binds the loop variable
                     lambda outcome, directory=directory: self._removed(directory, outcome),  # type: ignore[misc]
                 )
 
     def _removed(self, directory: LogDirectory, outcome: int | OSError) -> None:
+        self._removing.discard(directory.path)
         if isinstance(outcome, OSError):
             self._failed(LogDirectoryFailed(directory.path, str(outcome)))

@@ -143,23 +143,23 @@ class Hosted:
 
     def expire(self, now_ms: int) -> None:
         """Answer REQUEST_TIMED_OUT to those whose deadline has passed."""
-        committed = self._committed
-        while committed and committed[0][2] <= now_ms:
-            appended, wait, _ = committed.popleft()
-            wait.done(self, appended, ApiError(ErrorCode.REQUEST_TIMED_OUT))
+        late = [entry for entry in self._committed if entry[2] <= now_ms]
+        if late:
+            self._committed = deque(entry for entry in self._committed if entry[2] > now_ms)
+            for appended, wait, _ in late:
+                wait.done(self, appended, ApiError(ErrorCode.REQUEST_TIMED_OUT))
 
     def fail(self, error: ApiError, *, from_offset: int = 0) -> None:
         """Answer *error* to everybody who waits for an append at or above *from_offset*."""
         written, self._written = self._written, []
         for appended, wait in written:
             wait.done(self, appended, error if appended.last_offset >= from_offset else None)
-        kept: deque[tuple[Appended, AppendWait, int]] = deque()
-        for entry in self._committed:
-            if entry[0].last_offset >= from_offset:
-                entry[1].done(self, entry[0], error)
-            else:
-                kept.append(entry)
-        self._committed = kept
+        # Who is told may append and wait again at once, as a coordinator does that starts over.
+        committed, self._committed = self._committed, deque()
+        lost = [entry for entry in committed if entry[0].last_offset >= from_offset]
+        self._committed.extend(entry for entry in committed if entry[0].last_offset < from_offset)
+        for appended, wait, _ in lost:
+            wait.done(self, appended, error)
 
     def wake_fetches(self) -> None:
         if self.fetches:
@@ -284,6 +284,7 @@ class Partitions:
         self._schedule_turn()
 
     def _write(self, hosted: Hosted) -> bool:
+        """False when the partition is lost; a full disk only loses what did not fit."""
         try:
             hosted.log.write()
         except DiskFull as full:
@@ -292,7 +293,6 @@ class Partitions:
                 from_offset=hosted.log.log_end_offset,
             )
             self._disk_full(hosted, full)
-            return False
         except LogDirectoryFailed as failure:
             self.take_offline(failure)
             self._directory_failed(failure)
@@ -313,11 +313,19 @@ class Partitions:
         if self._flush_running or not self._unflushed:
             return
         batch, self._unflushed = list(self._unflushed), {}
-        pairs = [(hosted, job) for hosted in batch if (job := hosted.log.begin_flush()) is not None]
+        pairs = [(hosted, job) for hosted in batch if (job := self._begin_flush(hosted))]
         if not pairs:
             return
         self._flush_running = True
         self._disk.flush([job for _, job in pairs], lambda errors: self._flushed(pairs, errors))
+
+    def _begin_flush(self, hosted: Hosted) -> FlushJob | None:
+        try:
+            return hosted.log.begin_flush()
+        except LogDirectoryFailed as failure:
+            self.take_offline(failure)
+            self._directory_failed(failure)
+            return None
 
     def _flushed(self, pairs: list[tuple[Hosted, FlushJob]], errors: list[OSError | None]) -> None:
         self._flush_running = False

@@ -138,8 +138,7 @@ class _Fetch:
                 return data, hosted, None
             committed_only = self._request.isolation_level == READ_COMMITTED
             end_offset = data.last_stable_offset if committed_only else high_watermark
-            if asked.fetch_offset > high_watermark:
-                raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
+            # From the end offset on, up to the end of the log, there is nothing to read *yet*.
             piece = hosted.log.read(
                 asked.fetch_offset,
                 bytes_max=max(0, min(asked.partition_max_bytes, bytes_left)),
