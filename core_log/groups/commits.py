@@ -24,15 +24,16 @@ from ..protocol.messages.offset_commit import (
 )
 from ..protocol.schema import NO_ID
 from .classic import ClassicGroup, ClassicGroupState
-from .effects import Turn
+from .effects import Record, Turn
 from .member import Waiting
 from .offsets import CommittedOffset
 from .records import offset_record
-from .refusals import after_failed_append, commit_refusal
+from .refusals import append_code
 from .state import ShardState
 
 _TOPIC_IDS_SINCE: Final = 10
 _GROUP_NOT_FOUND_SINCE: Final = 9
+_UNKNOWN: Final = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,59 +45,46 @@ class _Commit:
     committed: CommittedOffset | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TopicCommits:
+    """One topic of the request under its name; the name is empty when the topic is unknown."""
+
+    topic: OffsetCommitRequestTopic
+    name: str
+    partitions: list[_Commit]
+
+
 def commit_offsets(
     state: ShardState, request: OffsetCommitRequest, *, waiting: Waiting, turn: Turn
 ) -> None:
-    """Store the offsets, and answer when they are committed."""
-    try:
-        commits = _checked_commits(state, request, waiting.version, turn)
-    except ApiError as error:
-        turn.reply(waiting.reply_to, commit_refusal(request, error.code))
-        return
-    response = OffsetCommitResponse(
-        topics=[_topic_response(topic, parts) for topic, _, parts in commits]
-    )
-    stored = list(_stored(commits))
-    if not stored:
-        turn.reply(waiting.reply_to, response)
-        return
-    records = [
-        offset_record(request.group_id, name, partition, committed)
-        for name, partition, committed in stored
+    """Store the offsets, and answer when they are committed.
+
+    As in Kafka, nobody asks the group when no topic of the request is known: such a commit is no
+    sign of life. An empty group id is one like any other here, for old consumers without a group.
+    """
+    commits = [
+        _check_topic(state, request, topic, waiting.version, turn) for topic in request.topics
     ]
-    if not state.fits_batch(records):
-        code = ErrorCode.INVALID_COMMIT_OFFSET_SIZE
-        turn.reply(waiting.reply_to, commit_refusal(request, code))
+    try:
+        if any(_is_known(commit) for topic in commits for commit in topic.partitions):
+            _check_sender(state, request, waiting.version, turn)
+        records = _records(state, request.group_id, commits)
+    except ApiError as error:
+        turn.reply(waiting.reply_to, _response(commits, error.code))
+        return
+    if not records:
+        turn.reply(waiting.reply_to, _response(commits))
         return
     _ensure_group(state, request.group_id, turn)
-    for name, partition, committed in stored:
+    for name, partition, committed in _stored(commits):
         state.offsets.put(request.group_id, name, partition, committed)
     for record in records:
         turn.append(*record)
     turn.reply_after_commit(
         waiting.reply_to,
-        response,
-        lambda code: after_failed_append(request, version=waiting.version, code=code),
+        _response(commits),
+        lambda code: _response(commits, append_code(code)),
     )
-
-
-_Commits = list[tuple[OffsetCommitRequestTopic, str, list[_Commit]]]
-
-
-def _checked_commits(
-    state: ShardState, request: OffsetCommitRequest, version: int, turn: Turn
-) -> _Commits:
-    """Each topic of the request with its name and its partitions.
-
-    Raises ApiError when the group does not take commits from this sender. As in Kafka, nobody asks
-    the group when no topic of the request is known, and such a commit is no sign of life.
-    """
-    if not request.group_id:
-        raise ApiError(ErrorCode.INVALID_GROUP_ID)
-    commits = [_check_topic(state, request, topic, version, turn) for topic in request.topics]
-    if any(_is_known(commit) for _, _, parts in commits for commit in parts):
-        _check_sender(state, request, version, turn)
-    return commits
 
 
 def _check_topic(
@@ -105,7 +93,7 @@ def _check_topic(
     topic: OffsetCommitRequestTopic,
     version: int,
     turn: Turn,
-) -> tuple[OffsetCommitRequestTopic, str, list[_Commit]]:
+) -> _TopicCommits:
     if version >= _TOPIC_IDS_SINCE:
         name, topic_id = state.topics.name_of(topic.topic_id), topic.topic_id
         unknown = ErrorCode.UNKNOWN_TOPIC_ID
@@ -114,22 +102,16 @@ def _check_topic(
         name = topic.name if topic_id != NO_ID else None
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if name is None:
-        return (
-            topic,
-            "",
-            [_Commit(partition=p.partition_index, code=unknown) for p in topic.partitions],
-        )
+        refused = [_Commit(partition=p.partition_index, code=unknown) for p in topic.partitions]
+        return _TopicCommits(topic=topic, name="", partitions=refused)
     expiry_ms = None
     if request.retention_time_ms != -1:
         expiry_ms = turn.now_ms + request.retention_time_ms
-    return (
-        topic,
-        name,
-        [
-            _check_partition(state, name, topic_id, partition, expiry_ms=expiry_ms, turn=turn)
-            for partition in topic.partitions
-        ],
-    )
+    checked = [
+        _check_partition(state, name, topic_id, partition, expiry_ms=expiry_ms, turn=turn)
+        for partition in topic.partitions
+    ]
+    return _TopicCommits(topic=topic, name=name, partitions=checked)
 
 
 def _check_partition(
@@ -155,11 +137,6 @@ def _check_partition(
         topic_id=bytes(topic_id),
     )
     return _Commit(partition=index, code=ErrorCode.NONE, committed=committed)
-
-
-def _is_known(commit: _Commit) -> bool:
-    unknown = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return commit.code not in unknown
 
 
 def _check_sender(
@@ -207,21 +184,47 @@ def _ensure_group(state: ShardState, group_id: str, turn: Turn) -> None:
         state.create_group(group_id, now_ms=turn.now_ms)
 
 
-def _stored(commits: _Commits) -> Iterator[tuple[str, int, CommittedOffset]]:
-    for _, name, parts in commits:
-        for commit in parts:
+def _records(state: ShardState, group_id: str, commits: list[_TopicCommits]) -> list[Record]:
+    """The records of the commit. Raises ApiError when they do not fit into one batch."""
+    records = [
+        offset_record(group_id, name, partition, committed)
+        for name, partition, committed in _stored(commits)
+    ]
+    if not state.fits_batch(records):
+        raise ApiError(ErrorCode.INVALID_COMMIT_OFFSET_SIZE)
+    return records
+
+
+def _stored(commits: list[_TopicCommits]) -> Iterator[tuple[str, int, CommittedOffset]]:
+    for topic in commits:
+        for commit in topic.partitions:
             if commit.committed is not None:
-                yield name, commit.partition, commit.committed
+                yield topic.name, commit.partition, commit.committed
 
 
-def _topic_response(
-    topic: OffsetCommitRequestTopic, commits: list[_Commit]
-) -> OffsetCommitResponseTopic:
-    return OffsetCommitResponseTopic(
-        name=topic.name,
-        topic_id=topic.topic_id,
-        partitions=[
-            OffsetCommitResponsePartition(partition_index=c.partition, error_code=c.code)
-            for c in commits
-        ],
+def _is_known(commit: _Commit) -> bool:
+    return commit.code not in _UNKNOWN
+
+
+def _response(
+    commits: list[_TopicCommits], code: ErrorCode = ErrorCode.NONE
+) -> OffsetCommitResponse:
+    """Each partition's own code; when the commit failed as a whole, *code* for all but those of
+    which nobody knows anything.
+    """
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=topic.topic.name,
+                topic_id=topic.topic.topic_id,
+                partitions=[
+                    OffsetCommitResponsePartition(
+                        partition_index=commit.partition,
+                        error_code=code if code and _is_known(commit) else commit.code,
+                    )
+                    for commit in topic.partitions
+                ],
+            )
+            for topic in commits
+        ]
     )

@@ -78,7 +78,12 @@ _LEAVE_MEMBERS_SINCE: Final = 3
 
 def after_failed_append(request: GroupRequest, *, version: int, code: ErrorCode) -> msgspec.Struct:
     """The response to *request* when its records could not be appended, for *code*."""
-    return refusal(request, version=version, code=_AFTER_APPEND.get(code, code))
+    return refusal(request, version=version, code=append_code(code))
+
+
+def append_code(code: ErrorCode) -> ErrorCode:
+    """What a group's client is told when an append has failed with *code*."""
+    return _AFTER_APPEND.get(code, code)
 
 
 def while_loading(request: GroupRequest, *, version: int) -> msgspec.Struct:
@@ -103,7 +108,7 @@ def refusal(request: GroupRequest, *, version: int, code: ErrorCode) -> msgspec.
         case LeaveGroupRequest():
             return leave_refusal(request, version=version, code=code)
         case OffsetCommitRequest():
-            return commit_refusal(request, code)
+            return _commit_refusal(request, code)
         case OffsetFetchRequest():
             return _fetch_refusal(request, version, code)
         case OffsetDeleteRequest():
@@ -149,7 +154,7 @@ def leave_refusal(
     )
 
 
-def commit_refusal(request: OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse:
+def _commit_refusal(request: OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse:
     """*code* for every partition: the response has no other place for it."""
     return OffsetCommitResponse(
         topics=[

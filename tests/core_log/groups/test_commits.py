@@ -32,7 +32,7 @@ def test_commits_that_do_not_fit_the_group() -> None:
     """Nothing of them is stored."""
     pair().check("""
         a commit group= t/0=1
-            a t/0=INVALID_GROUP_ID
+            a t/0=GROUP_ID_NOT_FOUND
         a commit t/0=1 gen=0
             a t/0=ILLEGAL_GENERATION
         a commit t/0=1 gen=-1
@@ -103,6 +103,19 @@ def test_consumers_that_choose_their_partitions_commit_without_a_member() -> Non
     """)
 
 
+def test_an_empty_group_id_keeps_offsets() -> None:
+    """Old consumers without a group commit under it; no member can ever join it."""
+    Conversation().check("""
+        x commit group= nobody t/0=5
+            log  t/0=5
+            x t/0=ok
+        x fetch group= t/0
+            x fetched t/0=5
+        a join group=
+            a INVALID_GROUP_ID
+    """)
+
+
 def test_a_generation_of_a_group_that_is_not_there() -> None:
     """The error has changed with version 9."""
     Conversation().check("""
@@ -129,7 +142,7 @@ def test_unknown_topics_and_partitions_are_refused_one_by_one() -> None:
         a commit w/0=1 gen=7
             a w/0=UNKNOWN_TOPIC_OR_PARTITION
         a commit t/0=1 w/0=1 gen=7
-            a t/0=ILLEGAL_GENERATION w/0=ILLEGAL_GENERATION
+            a t/0=ILLEGAL_GENERATION w/0=UNKNOWN_TOPIC_OR_PARTITION
     """)
 
 
