@@ -13,7 +13,7 @@ from .toolchain import go_driver, jvm_driver, needed, node_driver, python_driver
 
 pytest.register_assert_rewrite("tests.interop.contract", "tests.interop.waiting")
 
-_DRIVERS = {
+CLIENT_COMMANDS = {
     "confluent-kafka": lambda: python_driver("confluent"),
     "aiokafka": lambda: python_driver("aiokafka"),
     "kafka-python": lambda: python_driver("kafka_python"),
@@ -51,7 +51,7 @@ def open_client(broker: Target) -> Iterator[OpenClient]:
 
     def open_(name: str) -> Client:
         if name not in opened:
-            command = needed(_DRIVERS[name])
+            command = needed(CLIENT_COMMANDS[name])
             opened[name] = Client(name, [*command, broker.bootstrap])
         return opened[name]
 

@@ -265,13 +265,14 @@ def test_kafka_configs_changes_topics_and_tells_where_values_come_from(
 def test_kafka_configs_changes_a_broker(tool: Tool) -> None:
     """A dynamic broker config is set, shown with its source, and taken back."""
     entity = ("--entity-type", "brokers", "--entity-name", "1")
-    tool(CONFIGS, "--alter", *entity, "--add-config", "log.cleaner.threads=2")
-    expected = (
-        "  log.cleaner.threads=2 sensitive=false synonyms="
-        "{DYNAMIC_BROKER_CONFIG:log.cleaner.threads=2, DEFAULT_CONFIG:log.cleaner.threads=1}"
+    tool(CONFIGS, "--alter", *entity, "--add-config", "log.index.interval.bytes=8192")
+    synonyms = (
+        "DYNAMIC_BROKER_CONFIG:log.index.interval.bytes=8192, "
+        "DEFAULT_CONFIG:log.index.interval.bytes=4096"
     )
+    expected = f"  log.index.interval.bytes=8192 sensitive=false synonyms={{{synonyms}}}"
     eventually(lambda: expected in tool(CONFIGS, "--describe", *entity).lines)
-    tool(CONFIGS, "--alter", *entity, "--delete-config", "log.cleaner.threads")
+    tool(CONFIGS, "--alter", *entity, "--delete-config", "log.index.interval.bytes")
     eventually(lambda: expected not in tool(CONFIGS, "--describe", *entity).lines)
 
 
@@ -365,10 +366,11 @@ def test_the_performance_tools_run(tool: Tool, java: Client, topic: str) -> None
     assert "Percentiles:" in latency.output
 
 
-def test_kafka_dump_log_reads_our_segments_and_indexes(
+def test_kafka_dump_log_reads_our_segments(
     local_tool: Tool, java: Client, topic: str, broker: Target
 ) -> None:
-    """Every batch valid, every record shown; the sanity check of both indexes finds no fault."""
+    """Every batch valid, every record shown, while the broker writes on. (The index files belong
+    to the running broker; ``test_directory`` has them checked after it stopped.)"""
     java.create_topic(topic)
     sent = records("dump", 400, partition=0)
     for start, codec in [(0, "none"), (100, "gzip"), (200, "lz4"), (300, "zstd")]:
@@ -385,11 +387,6 @@ def test_kafka_dump_log_reads_our_segments_and_indexes(
     assert {re.search(r"compresscodec: (\w+)", line)[1] for line in batches} == {  # type: ignore[index] # no match is a failure too
         *("none", "gzip", "lz4", "zstd"),
     }
-    for suffix in ("index", "timeindex"):
-        file = log.with_suffix(f".{suffix}")
-        checked = local_tool(DUMP_LOG, "--files", str(file), "--verify-index-only")
-        assert checked.status == 0, checked
-        assert checked.lines == [f"Dumping {file}"], "entries that do not fit the log"
 
 
 def test_kafka_dump_log_decodes_our_offsets_topic(

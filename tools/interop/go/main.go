@@ -465,7 +465,8 @@ func (m *member) poll(ctx context.Context) {
 		polled := m.client.PollFetches(ctx)
 		m.mutex.Lock()
 		polled.EachError(func(_ string, _ int32, err error) {
-			if ctx.Err() == nil {
+			var session *kgo.ErrGroupSession // only told: the client joins again by itself
+			if ctx.Err() == nil && !errors.As(err, &session) {
 				text := err.Error()
 				m.failure = &text
 			}

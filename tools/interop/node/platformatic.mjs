@@ -127,6 +127,7 @@ const operations = {
     const state = { records: [], next: new Map(), failure: null }
     state.consumer = new Consumer({
       ...common,
+      retries: 200, // it gives up otherwise while a broker starts again
       groupId: group,
       ...(groupInstanceId === null ? {} : { groupInstanceId }),
       sessionTimeout,
