@@ -15,19 +15,20 @@ import random
 from collections import deque
 from collections.abc import Callable, Mapping
 from itertools import count
+from pathlib import Path
 from typing import Final, TypeVar, final
 
 from ..broker.broker import Broker
-from ..broker.config import BrokerConfig, Endpoint
+from ..broker.config import Endpoint
 from ..broker.dispatch import Dispatcher
 from ..broker.handlers import HANDLERS
-from ..broker.housekeeping import Intervals
 from ..broker.session import Frames, Session
 from ..groups.config import GroupConfig
 from ..protocol.apis import API_BY_KEY, decode_response, encode_request
 from ..protocol.frame import PREFIX_BYTES, FrameReader
 from ..protocol.schema import Message
 from ..server.assemble import Host, Specification, assemble, open_directories
+from ..server.config import BrokerSettings, broker_config, group_config, intervals
 from ..storage.directory import LogDirectory
 from ..storage.errors import LogDirectoryFailed
 from ..storage.log import FlushJob, LogSlice
@@ -42,6 +43,8 @@ LISTENER: Final = "PLAINTEXT"
 STEPS_MAX: Final = 100_000
 """A run that needs more steps to settle never will."""
 FRAME_BYTES_MAX: Final = 100 * 1024 * 1024
+CONFIGS: Final = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "2"}
+"""What differs from Kafka's defaults: nobody waits for members that a test did not start."""
 
 
 class NotAnswered(AssertionError):
@@ -67,9 +70,11 @@ class ManualDisk:
     def run(self, work: Callable[[], T], done: Callable[[T | OSError], None]) -> None:
         self._queue.append(lambda: done(_attempt(work)))
 
-    def step(self) -> None:
-        """Do the oldest piece of work."""
-        self._queue.popleft()()
+    def step(self, place: int = 0) -> None:
+        """Do one piece of work: the oldest, or the one at *place*, as threads may finish it."""
+        work = self._queue[place]
+        del self._queue[place]
+        work()
 
     def drop(self) -> None:
         """Forget everything queued, as a crash does."""
@@ -78,7 +83,10 @@ class ManualDisk:
 
 @final
 class LocalBroker:
-    """One broker, restartable over the same file system."""
+    """One broker, restartable over the same file system.
+
+    *configs* are the broker's by Kafka's names, *groups* overrides those of the coordinator.
+    """
 
     def __init__(
         self,
@@ -88,6 +96,7 @@ class LocalBroker:
         clock: ManualClock | None = None,
         configs: Mapping[str, str] | None = None,
         groups: GroupConfig | None = None,
+        data_dirs: tuple[str, ...] = (DATA_DIR,),
     ) -> None:
         self.rng = random.Random(seed)  # noqa: S311 - a simulation is repeated by its seed
         self.clock = clock or ManualClock()
@@ -97,8 +106,9 @@ class LocalBroker:
         self.failures: list[LogDirectoryFailed] = []
         self.disk = ManualDisk()
         self.broker: Broker | None = None
-        self._configs = dict(configs or {})
-        self._groups = groups or GroupConfig(initial_rebalance_delay_ms=0)
+        self.configs = CONFIGS | dict(configs or {})
+        self._groups = groups
+        self._data_dirs = data_dirs
         self._dispatcher: Dispatcher | None = None
         self._directories: list[LogDirectory] = []
         self._turn_wanted = False
@@ -125,19 +135,20 @@ class LocalBroker:
             notify=self._notify,
         )
         endpoint = Endpoint(listener=LISTENER, host="broker", port=9092)
+        settings = BrokerSettings(data_dirs=tuple(map(Path, self._data_dirs)), configs=self.configs)
         spec = Specification(
-            config=BrokerConfig(node_id=1, advertised=(endpoint,), static_configs=self._configs),
-            groups=self._groups,
-            intervals=Intervals(),
-            data_dirs=(DATA_DIR,),
+            config=broker_config(settings, (endpoint,)),
+            groups=self._groups or group_config(settings),
+            intervals=intervals(settings),
+            data_dirs=self._data_dirs,
+            producer_id_expiration_ms=settings.whole("producer.id.expiration.ms"),
         )
         self._directories = open_directories(host, spec)
         self.broker = assemble(host, spec, self._directories)
         self._dispatcher = Dispatcher(self.broker, HANDLERS)
-        self.settle()
 
     def stop(self) -> None:
-        """Stop cleanly."""
+        """Stop cleanly, once everything under way is done."""
         self.running.partitions.flush_all()
         self.settle()
         self.running.close()
@@ -150,12 +161,24 @@ class LocalBroker:
 
     def kill(self) -> None:
         """End at once like a process that is killed: what was written stays."""
+        for directory in self._directories:
+            directory.close(clean=False)
         self._end()
 
-    def connect(self) -> "LocalConnection":
-        """A connection of a new client."""
+    def connect(
+        self,
+        on_frame: Callable[[bytes], None] | None = None,
+        on_closed: Callable[[], None] | None = None,
+    ) -> "LocalConnection":
+        """A connection of a new client.
+
+        With *on_frame* answers go there, without their size prefix, instead of waiting to be
+        looked for; *on_closed* is told when the broker ends the connection.
+        """
         assert self._dispatcher is not None
-        client = LocalConnection(self, self._dispatcher, next(self._numbers))
+        client = LocalConnection(
+            self, self._dispatcher, next(self._numbers), on_frame=on_frame, on_closed=on_closed
+        )
         self._clients.append(client)
         return client
 
@@ -166,15 +189,18 @@ class LocalBroker:
                 return
         raise AssertionError(f"the broker is still busy after {STEPS_MAX} steps")
 
-    def step(self) -> bool:
-        """One turn, one due timer or one piece of disk work; False when there is nothing to do."""
+    def step(self, *, disk: bool = True) -> bool:
+        """One turn, one piece of disk work or one due timer; False when there is nothing to do.
+
+        Without *disk* the disk hangs: its work stays queued.
+        """
         if self.broker is None:
             return False
         if self._turn_wanted:
             self._turn_wanted = False
             self.broker.turn()
             return True
-        if len(self.disk):
+        if disk and len(self.disk):
             self.disk.step()
             return True
         now_ms = self.clock.monotonic_ms()
@@ -197,6 +223,19 @@ class LocalBroker:
                 return
             self.clock.advance(max(0, deadline_ms - now_ms))
 
+    def check(self) -> None:
+        """Assert the invariants of every part; a simulation calls it after every event."""
+        if self.broker is None:
+            return
+        self.broker.controller.check()
+        for hosted in self.broker.partitions:
+            if hosted.offline_reason is None:
+                hosted.log.check()
+                hosted.replica.check()
+                assert hosted.log.log_start_offset <= hosted.high_watermark, hosted
+                assert hosted.high_watermark <= hosted.log.written_offset, hosted
+                assert hosted.is_lazy or hosted.high_watermark <= hosted.log.flushed_offset, hosted
+
     def _want_turn(self) -> None:
         self._turn_wanted = True
 
@@ -213,18 +252,26 @@ class LocalBroker:
         self._dispatcher = None
         self.disk.drop()
         self._turn_wanted = False
-        for client in self._clients:
-            client.disconnect("the broker is gone")
-        self._clients.clear()
+        clients, self._clients = self._clients, []
+        for client in clients:
+            client.lost("the broker is gone")
 
 
 @final
 class LocalConnection:
     """One client connection: asks, and looks for answers in the order it asked."""
 
-    def __init__(self, broker: LocalBroker, dispatcher: Dispatcher, number: int) -> None:
+    def __init__(
+        self,
+        broker: LocalBroker,
+        dispatcher: Dispatcher,
+        number: int,
+        *,
+        on_frame: Callable[[bytes], None] | None,
+        on_closed: Callable[[], None] | None,
+    ) -> None:
         self._broker = broker
-        self._wire = _Wire()
+        self._wire = _Wire(on_frame, on_closed)
         self._correlations = count(1)
         self._session = Session(
             dispatcher,
@@ -284,7 +331,12 @@ class LocalConnection:
 
     def disconnect(self, reason: str = "the client closed") -> None:
         """Close from the client's side."""
-        self._wire.closed = self._wire.closed or reason
+        self._wire.on_closed = None
+        self.lost(reason)
+
+    def lost(self, reason: str) -> None:
+        """The connection is gone, whoever ended it."""
+        self._wire.close(reason)
         self._session.disconnected()
 
 
@@ -292,17 +344,29 @@ class LocalConnection:
 class _Wire:
     """The transport a session sends to; what it sent waits in ``received``."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, on_frame: Callable[[bytes], None] | None, on_closed: Callable[[], None] | None
+    ) -> None:
         self.received: deque[bytearray] = deque()
         self.closed: str | None = None
+        self.on_closed = on_closed
+        self._on_frame = on_frame
         self._reader = FrameReader(FRAME_BYTES_MAX)
 
     def send(self, parts: Frames) -> None:
         for part in parts:
-            self.received.extend(self._reader.feed(part))
+            frames = self._reader.feed(part)
+            if self._on_frame is None:
+                self.received.extend(frames)
+            else:
+                for frame in frames:
+                    self._on_frame(bytes(frame))
 
     def close(self, reason: str) -> None:
-        self.closed = reason
+        if self.closed is None:
+            self.closed = reason
+            if self.on_closed is not None:
+                self.on_closed()
 
     def pause_reading(self) -> None:
         """A test sends only what it means to."""
