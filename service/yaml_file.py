@@ -115,7 +115,7 @@ class _Reader:
             entries = tuple(self.located(entry, depth=depth + 1) for entry in node.value)
             return Located(content=entries, place=place)
         assert isinstance(node, yaml.ScalarNode)
-        is_null = node.tag == "tag:yaml.org,2002:null" and node.style is None
+        is_null = node.tag == "tag:yaml.org,2002:null"  # in quotes it would be a str
         return Located(content=None if is_null else str(node.value), place=place)
 
     def _mapping(self, node: "yaml.MappingNode", depth: int) -> dict[str, Entry]:

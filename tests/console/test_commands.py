@@ -9,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from headwater.console import commands
 from headwater.console.commands import GROUP, Commands, installed, sentence
 
 GOOD = '''\
@@ -101,6 +102,14 @@ def test_a_mistyped_command_is_told_the_nearest(modules: Mapping[str, EntryPoint
     assert result.exit_code == 2
     assert "No such command 'god'. Did you mean 'good'?" in result.output
     assert "Did you mean" not in invoke(modules, "xyzzy").output
+
+
+def test_of_two_commands_with_one_name_the_first_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever order the distributions are found in."""
+    both = [EntryPoint("a", "b:x", GROUP), EntryPoint("a", "a:x", GROUP)]
+    for found in (both, both[::-1]):
+        monkeypatch.setattr(commands, "entry_points", lambda group, found=found: found)
+        assert installed()["a"].value == "a:x"
 
 
 def test_the_installed_commands_are_those_declared() -> None:

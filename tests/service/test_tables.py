@@ -54,6 +54,13 @@ def test_a_table_is_aligned() -> None:
     )
 
 
+def test_widths_are_those_of_a_terminal() -> None:
+    """Full-width letters take two columns, a combining accent none."""
+    rows = [{"a": text, "b": "|"} for text in ("\uff21\uff22", "abcd", "ae\u0301cd")]
+    lines = table(rows, columns("a", "b")).splitlines()
+    assert lines == ["A     B", "\uff21\uff22  |", "abcd  |", "ae\u0301cd  |"]
+
+
 def test_json_has_the_plain_values() -> None:
     """Whole numbers, null for what is not known, names as declared, nothing else."""
     extra = [{**row, "inner": 1} for row in ROWS]
