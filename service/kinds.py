@@ -2,7 +2,8 @@
 
 Pure. Every layer (file, environment, flags) hands over text, so a value means the same wherever it
 is written; YAML's own guesses (``no`` is false, ``1:30`` is 90) play no part. A kind also says
-what it accepts, for documentation and JSON Schema.
+what it accepts, for documentation and JSON Schema. The module is long because there are many kinds;
+each is one class of a few lines that stands alone.
 """
 
 import re
