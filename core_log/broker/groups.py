@@ -14,6 +14,7 @@ import msgspec
 from ..groups.config import GroupConfig
 from ..groups.effects import Caller, Effects, Note, Record, ReplyAfterCommit
 from ..groups.placement import partition_for
+from ..groups.refusals import GroupRequest, append_code, refusal, while_loading
 from ..groups.shard import GroupShard
 from ..groups.topics import TopicNames
 from ..kernel.errors import ApiError, ErrorCode
@@ -37,16 +38,6 @@ LOAD_BATCH_BYTES_MAX: Final = 64 * 1024 * 1024
 """What one stored batch may unpack to while it is replayed."""
 BATCH_OVERHEAD_BYTES: Final = 61 + 64
 """A batch header and room for the varints of one record."""
-
-_TRANSLATED: Final = {
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
-}
-"""What a failed append means to the client of a coordinator, after Kafka's coordinator runtime."""
 
 
 class OffsetsTopic(Protocol):
@@ -102,30 +93,19 @@ class Groups:
         """The node that coordinates the group, -1 when nobody does."""
         return self._offsets_topic.leader_of(self.shard_of(group_id))
 
-    def step(
-        self,
-        group_id: str,
-        request: msgspec.Struct,
-        call: Call,
-        on_error: Callable[[ErrorCode], Any],
-    ) -> Deferred[Any]:
-        """The group's answer; *on_error* makes it when this node does not have the group loaded."""
-        return self.step_shard(self.shard_of(group_id), request, call, on_error)
+    def step(self, group_id: str, request: GroupRequest, call: Call) -> Deferred[Any]:
+        """The group's answer; a refusal when this node does not have the group, or not yet."""
+        return self.step_shard(self.shard_of(group_id), request, call)
 
-    def step_shard(
-        self,
-        index: int,
-        request: msgspec.Struct,
-        call: Call,
-        on_error: Callable[[ErrorCode], Any],
-    ) -> Deferred[Any]:
+    def step_shard(self, index: int, request: GroupRequest, call: Call) -> Deferred[Any]:
         """The same for one shard, whatever groups the request names."""
         answer: Deferred[Any] = Deferred()
         runner = self._shards.get(index)
+        version = call.api_version
         if runner is None:
-            answer.resolve(on_error(ErrorCode.NOT_COORDINATOR))
+            answer.resolve(refusal(request, version=version, code=ErrorCode.NOT_COORDINATOR))
         elif not runner.is_loaded:
-            answer.resolve(on_error(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS))
+            answer.resolve(while_loading(request, version=version))
         else:
             runner.step(request, call, answer)
         return answer
@@ -174,7 +154,7 @@ class _Runner:
         self.is_loaded = False
         self._load(hosted.log.log_start_offset)
 
-    def step(self, request: msgspec.Struct, call: Call, answer: Deferred[Any]) -> None:
+    def step(self, request: GroupRequest, call: Call, answer: Deferred[Any]) -> None:
         caller = Caller(client_id=call.client_id or "", client_host=call.client_host)
         self._act(
             self._shard.step(
@@ -273,7 +253,7 @@ class _Runner:
                     )
                 )
                 if batch.size_bytes > self._hosted.policy.message_bytes_max:
-                    return _TRANSLATED[ErrorCode.MESSAGE_TOO_LARGE]
+                    return append_code(ErrorCode.MESSAGE_TOO_LARGE)
                 self._hosted.replica.check_may_append(ACKS_ALL)
                 appended = self._hosted.append(batch, now_ms=now_ms)
                 self._last_offset = appended.last_offset
@@ -281,12 +261,12 @@ class _Runner:
                 deadline_ms = self._groups.clock.monotonic_ms() + COMMIT_TIMEOUT_MS
                 self._hosted.wait(appended, ACKS_ALL, self, deadline_ms)
         except ApiError as error:
-            return _TRANSLATED.get(error.code, error.code)
+            return append_code(error.code)
         return None
 
     def done(self, hosted: Hosted, appended: Appended, error: ApiError | None) -> None:
         """One append is committed, or failed: settle the replies that waited for it."""
-        code = None if error is None else _TRANSLATED.get(error.code, error.code)
+        code = None if error is None else append_code(error.code)
         while self._parked and self._parked[0][0] <= appended.last_offset:
             self._parked.popleft()[1](code)
         if error is not None and not self._gone:

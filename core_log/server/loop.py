@@ -60,10 +60,20 @@ class LoopDriver:
         deadline_ms = self._broker.next_deadline_ms()
         if deadline_ms is not None:
             wait_ms = max(0, deadline_ms - self._clock.monotonic_ms())
-            self._timer = self._loop.call_later(wait_ms / 1000, self._tick)
+            self._timer = self._loop.call_later(wait_ms / 1000, self._due)
+
+    def _due(self) -> None:
+        """Let requests that came in the meantime be handled before time is.
+
+        After a stall the loop runs timers first; a member whose heartbeat waits in the socket
+        would be expired. Two turns later everything that had come is handled.
+        """
+        self._timer = None
+        self._loop.call_soon(self._loop.call_soon, self._tick)
 
     def _tick(self) -> None:
-        self._timer = None
+        if self._stopped:
+            return
         if self._broker is not None:
             self._broker.tick(self._clock.monotonic_ms())
         self.rearm()

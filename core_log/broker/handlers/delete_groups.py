@@ -1,11 +1,7 @@
 """DeleteGroups (key 42), versions 0-2: empty groups and their offsets go."""
 
 from ...protocol.apis import API_BY_KEY
-from ...protocol.messages.delete_groups import (
-    DeletableGroupResult,
-    DeleteGroupsRequest,
-    DeleteGroupsResponse,
-)
+from ...protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from ..broker import Broker
 from ..call import Call
 from ..deferred import Deferred, gather
@@ -16,22 +12,14 @@ def serve(
     broker: Broker, request: DeleteGroupsRequest, call: Call
 ) -> Deferred[DeleteGroupsResponse]:
     """One error code for each group, in the order of the request."""
-    parts = [_delete(broker, group_id, call) for group_id in request.groups_names]
+    parts: list[Deferred[DeleteGroupsResponse]] = [
+        broker.groups.step(group_id, DeleteGroupsRequest(groups_names=[group_id]), call)
+        for group_id in request.groups_names
+    ]
     return gather(parts).map(
         lambda responses: DeleteGroupsResponse(
             results=[result for response in responses for result in response.results]
         )
-    )
-
-
-def _delete(broker: Broker, group_id: str, call: Call) -> Deferred[DeleteGroupsResponse]:
-    return broker.groups.step(
-        group_id,
-        DeleteGroupsRequest(groups_names=[group_id]),
-        call,
-        lambda code: DeleteGroupsResponse(
-            results=[DeletableGroupResult(group_id=group_id, error_code=code)]
-        ),
     )
 
 

@@ -1,12 +1,7 @@
 """DescribeGroups (key 15), versions 0-6: state, protocol and members of groups."""
 
-from ...kernel.errors import ErrorCode
 from ...protocol.apis import API_BY_KEY
-from ...protocol.messages.describe_groups import (
-    DescribedGroup,
-    DescribeGroupsRequest,
-    DescribeGroupsResponse,
-)
+from ...protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ..broker import Broker
 from ..call import Call
 from ..deferred import Deferred, gather
@@ -18,7 +13,10 @@ def serve(
     broker: Broker, request: DescribeGroupsRequest, call: Call
 ) -> Deferred[DescribeGroupsResponse]:
     """One description for each group asked for, in the order of the request."""
-    parts = [_describe(broker, group_id, call) for group_id in request.groups]
+    parts: list[Deferred[DescribeGroupsResponse]] = [
+        broker.groups.step(group_id, DescribeGroupsRequest(groups=[group_id]), call)
+        for group_id in request.groups
+    ]
 
     def merge(responses: list[DescribeGroupsResponse]) -> DescribeGroupsResponse:
         groups = [group for response in responses for group in response.groups]
@@ -28,19 +26,6 @@ def serve(
         return DescribeGroupsResponse(groups=groups)
 
     return gather(parts).map(merge)
-
-
-def _describe(broker: Broker, group_id: str, call: Call) -> Deferred[DescribeGroupsResponse]:
-    return broker.groups.step(
-        group_id,
-        DescribeGroupsRequest(groups=[group_id]),
-        call,
-        lambda code: _refusal(group_id, code),
-    )
-
-
-def _refusal(group_id: str, code: ErrorCode) -> DescribeGroupsResponse:
-    return DescribeGroupsResponse(groups=[DescribedGroup(group_id=group_id, error_code=code)])
 
 
 HANDLER = Handler(api=API_BY_KEY[15], version_min=0, version_max=6, serve=serve)

@@ -1,6 +1,5 @@
 """Heartbeat (key 12), versions 0-4: a member is alive, and learns whether it must rejoin."""
 
-from ...kernel.errors import ErrorCode
 from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..broker import Broker
@@ -11,11 +10,7 @@ from ..handler import Handler
 
 def serve(broker: Broker, request: HeartbeatRequest, call: Call) -> Deferred[HeartbeatResponse]:
     """The group's own answer, which may wait for its other members."""
-    return broker.groups.step(request.group_id, request, call, _refusal)
-
-
-def _refusal(code: ErrorCode) -> HeartbeatResponse:
-    return HeartbeatResponse(error_code=code)
+    return broker.groups.step(request.group_id, request, call)
 
 
 HANDLER = Handler(api=API_BY_KEY[12], version_min=0, version_max=4, serve=serve)

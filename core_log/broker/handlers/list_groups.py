@@ -11,9 +11,8 @@ from ..handler import Handler
 
 def serve(broker: Broker, request: ListGroupsRequest, call: Call) -> Deferred[ListGroupsResponse]:
     """The groups of all shards; one that is still loading fails the whole, as in Kafka."""
-    parts = [
-        broker.groups.step_shard(index, request, call, _refusal)
-        for index in broker.groups.shard_indexes()
+    parts: list[Deferred[ListGroupsResponse]] = [
+        broker.groups.step_shard(index, request, call) for index in broker.groups.shard_indexes()
     ]
     return gather(parts).map(_merge)
 
@@ -23,10 +22,6 @@ def _merge(responses: list[ListGroupsResponse]) -> ListGroupsResponse:
         if response.error_code != ErrorCode.NONE:
             return response
     return ListGroupsResponse(groups=[group for part in responses for group in part.groups])
-
-
-def _refusal(code: ErrorCode) -> ListGroupsResponse:
-    return ListGroupsResponse(error_code=code)
 
 
 HANDLER = Handler(api=API_BY_KEY[16], version_min=0, version_max=5, serve=serve)

@@ -1,13 +1,7 @@
 """OffsetCommit (key 8), versions 2-10: a group remembers where it is."""
 
-from ...kernel.errors import ErrorCode
 from ...protocol.apis import API_BY_KEY
-from ...protocol.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitResponse,
-    OffsetCommitResponsePartition,
-    OffsetCommitResponseTopic,
-)
+from ...protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from ..broker import Broker
 from ..call import Call
 from ..deferred import Deferred
@@ -18,25 +12,7 @@ def serve(
     broker: Broker, request: OffsetCommitRequest, call: Call
 ) -> Deferred[OffsetCommitResponse]:
     """One error code for each partition, once the offsets are on disk."""
-
-    def refusal(code: ErrorCode) -> OffsetCommitResponse:
-        return OffsetCommitResponse(
-            topics=[
-                OffsetCommitResponseTopic(
-                    name=topic.name,
-                    topic_id=topic.topic_id,
-                    partitions=[
-                        OffsetCommitResponsePartition(
-                            partition_index=partition.partition_index, error_code=code
-                        )
-                        for partition in topic.partitions
-                    ],
-                )
-                for topic in request.topics
-            ]
-        )
-
-    return broker.groups.step(request.group_id, request, call, refusal)
+    return broker.groups.step(request.group_id, request, call)
 
 
 HANDLER = Handler(api=API_BY_KEY[8], version_min=2, version_max=10, serve=serve)
