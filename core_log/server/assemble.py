@@ -17,6 +17,7 @@ from ..broker.housekeeping import Housekeeping, Intervals
 from ..broker.partitions import Hosted, Partitions
 from ..broker.producer_ids import Block, ProducerIds
 from ..broker.reconcile import Reconciler
+from ..broker.steady_clock import SteadyClock
 from ..broker.timers import Timers
 from ..broker.topic_settings import TopicSettings, topic_settings
 from ..broker.topics import OwnTopics
@@ -170,7 +171,7 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
         offsets_topic=own_topics,
         topics=own_topics,
         config=spec.groups,
-        clock=host.clock,
+        clock=SteadyClock(host.clock),
         rng=host.rng,
         timers=timers,
         note=group_note,
