@@ -1,8 +1,9 @@
 """Metadata (key 3), versions 0-13: brokers, topics, leaders.
 
 Version 0 takes an empty list for "all topics", later ones take null. Topics may be asked for by id
-from version 10 (KIP-516). An unknown topic is created when broker and client both allow it; the
-answer waits for the creation, where Kafka answers UNKNOWN_TOPIC_OR_PARTITION and is asked again.
+(KIP-516) from version 12 on; 10 and 11 have the field and refuse it, as Kafka does. An unknown
+topic is created when broker and client both allow it; the answer waits for the creation, where
+Kafka answers UNKNOWN_TOPIC_OR_PARTITION and is asked again.
 """
 
 from ...controller.image import TopicImage
@@ -31,6 +32,8 @@ from ..describe import (
 )
 from ..handler import Handler
 
+IDS_SINCE = 12
+
 
 def serve(
     broker: Broker, request: MetadataRequest, call: Call
@@ -40,6 +43,20 @@ def serve(
     everything = asked is None or (call.api_version == 0 and not asked)
     if everything or asked is None:
         return _respond(broker, request, call, None, {})
+    if call.api_version < IDS_SINCE and any(
+        topic.name is None or topic.topic_id != NO_TOPIC_ID for topic in asked
+    ):
+        # No name can be null in an answer of these versions.
+        return MetadataResponse(
+            brokers=[],
+            topics=[
+                _missing(
+                    MetadataRequestTopic(name=topic.name or "", topic_id=topic.topic_id),
+                    ErrorCode.INVALID_REQUEST,
+                )
+                for topic in asked
+            ],
+        )
     missing = [
         topic.name
         for topic in asked
