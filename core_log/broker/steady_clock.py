@@ -1,6 +1,6 @@
 """A wall clock that does not jump, for deadlines that live beside timestamps.
 
-Group sessions end and offsets expire by moments that are stored as wall-clock time. When an operator
+Group sessions end and offsets expire by moments stored as wall-clock time. When an operator
 or NTP sets the clock forward, every session would end at once; so this clock follows the wall only
 as fast as slewing does, and otherwise the monotonic clock.
 """
