@@ -9,6 +9,11 @@ FAST := not slow and not interop and not chaos
 SEED ?= random
 SCENARIO ?=
 ARGS ?=
+# Kafka's message definitions, once `python -m tools.kafka_schemas` has unpacked them.
+export HEADWATER_KAFKA_SCHEMAS ?= $(abspath $(wildcard .cache/kafka/schemas))
+ifeq ($(HEADWATER_KAFKA_SCHEMAS),)
+unexport HEADWATER_KAFKA_SCHEMAS
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format lint types contracts spelling fast sim interop chaos \
