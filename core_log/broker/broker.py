@@ -204,7 +204,12 @@ class Broker:
         except LogDirectoryFailed as failure:
             self._failed(failure)
             return
-        job = self.controller.begin_flush()
+        try:
+            job = self.controller.begin_flush()
+        except LogDirectoryFailed as failure:
+            # The directory failed elsewhere; who waits for the metadata log must learn of it too.
+            self.controller.flush_failed(OSError(failure.reason))
+            return
         if job is not None:
             self._metadata_flush_running = True
             self.disk.flush([job], lambda errors: self._metadata_flushed(job, errors[0]))
