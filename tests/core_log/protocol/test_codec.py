@@ -3,6 +3,7 @@
 import contextlib
 import random
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from headwater.core_log.protocol.messages.fetch import (
 )
 from headwater.core_log.protocol.messages.metadata import MetadataRequest
 from headwater.core_log.protocol.messages.produce import ProduceRequest
+from headwater.core_log.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from headwater.core_log.protocol.schema import BoundField, Message, WireStruct, fields_of, is_array
 from headwater.core_log.testing.messages import message_classes, random_message
 
@@ -228,6 +230,14 @@ def test_records_of_a_request_are_views_of_its_frame(version: int) -> None:
     read_only = decode(ProduceRequest, version, before)
     views = [part.records for topic in read_only.topic_data for part in topic.partition_data]
     assert all(view is None or (isinstance(view, memoryview) and view.readonly) for view in views)
+
+
+@pytest.mark.parametrize("buffer", [bytes, bytearray, memoryview])
+def test_bytes_are_copied_out_of_the_frame(buffer: Callable[[bytes], Buffer]) -> None:
+    """Whatever the frame is; it can be used again for the next request."""
+    data = encode(SaslAuthenticateRequest(auth_bytes=b"secret"), 2)
+    found = decode(SaslAuthenticateRequest, 2, buffer(data))
+    assert type(found.auth_bytes) is bytes
 
 
 @pytest.mark.parametrize("version", range(4, 19))

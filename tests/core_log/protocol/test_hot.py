@@ -96,7 +96,12 @@ def common_request(
     name=st.sampled_from(NAMES),
     size=st.sampled_from(SIZES),
     topic_id=st.sampled_from(IDS),
-    changes=st.lists(st.tuples(st.integers(0, 120), st.sampled_from([0, 1, 2, 127, 128, 255]))),
+    changes=st.lists(
+        st.tuples(
+            st.sampled_from([*range(42), *range(-6, 0)]), st.sampled_from([0, 1, 2, 3, 127, 128])
+        ),
+        max_size=2,
+    ),
     cut=st.sampled_from([0, 0, 0, 1, 3, 4]),
     behind=st.sampled_from([b"", b"", b"\0", b"\0\0\0"]),
     budget=st.sampled_from([0, 1, 2, 100]),
@@ -115,12 +120,25 @@ def test_a_reader_by_hand_does_what_the_compiled_one_does(
 ) -> None:
     """Whole or damaged, cut short or with bytes behind, within the budget or beyond it."""
     data = bytearray(encode(common_request(cls, version, name, size, topic_id), version))
-    for position, byte in changes[:3]:
+    for position, byte in changes:
         data[position % len(data)] = byte
     frame = memoryview(b"head" + data[: len(data) - cut] + behind)
     compiled = reader_source(cls, version, views=True).function("<compiled>")
     by_hand = hot.reader_of(cls, version, compiled)
     assert outcome(by_hand, frame, 4, budget) == outcome(compiled, frame, 4, budget)
+
+
+@pytest.mark.parametrize(("cls", "version"), REQUESTS)
+def test_no_single_byte_makes_a_difference(cls: type[Message], version: int) -> None:
+    """Every byte of the common request and of an empty one, put to each value that means much."""
+    compiled = reader_source(cls, version, views=True).function("<compiled>")
+    by_hand = hot.reader_of(cls, version, compiled)
+    for message in (common_request(cls, version, "topic", 5, IDS[1]), cls()):
+        whole = encode(message, version)
+        for position in range(len(whole)):
+            for byte in (0, 1, 2, 3, 6, 127, 128, 255):
+                changed = memoryview(whole[:position] + bytes((byte,)) + whole[position + 1 :])
+                assert outcome(by_hand, changed, 0, 9) == outcome(compiled, changed, 0, 9)
 
 
 @pytest.mark.parametrize(("cls", "version"), REQUESTS)
@@ -146,6 +164,17 @@ def test_the_common_request_is_read_by_hand(cls: type[Message], version: int, si
     assert hot.reader_of(cls, version, refuse)(data, 0, 2) == (message, len(data))
 
 
+@pytest.mark.parametrize("version", range(9, 13))
+def test_a_long_name_is_not_taken_for_a_short_one(version: int) -> None:
+    """A length of two bytes, and behind it what would pass for the rest of the common shape."""
+    part = PartitionProduceData(index=12, records=bytes(10))
+    topic = TopicProduceData(name="x" * 126 + "\x02", partition_data=[part])
+    message = ProduceRequest(acks=1, timeout_ms=1, topic_data=[topic])
+    data = memoryview(encode(message, version))
+    compiled = reader_source(ProduceRequest, version, views=True).function("<compiled>")
+    assert hot.reader_of(ProduceRequest, version, compiled)(data, 0, 9) == (message, len(data))
+
+
 @pytest.mark.parametrize("version", range(13, 19))
 def test_a_fetch_that_changes_nothing_is_read_by_hand(version: int) -> None:
     """It is all that an incremental session sends while it waits."""
@@ -165,7 +194,7 @@ PRODUCE_PARTS = [
 FETCH_PARTS = [
     PartitionData(partition_index=2, high_watermark=9, records=b"r" * 200),
     PartitionData(aborted_transactions=None, records=bytearray(b"r")),
-    PartitionData(records=memoryview(b"r" * 126)),
+    *(PartitionData(records=memoryview(b"r" * size)) for size in (125, 126, 127, 128)),
     PartitionData(records=b""),
     PartitionData(error_code=1, records=None),
     PartitionData(current_leader=LeaderIdAndEpoch(leader_id=1, leader_epoch=2), records=b"r"),

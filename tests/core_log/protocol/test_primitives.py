@@ -44,7 +44,9 @@ def test_a_varint_cut_short_is_not_read(number: int) -> None:
             read_uvarint(whole[:size], 0)
 
 
-@pytest.mark.parametrize("data", ["808080808000", "ffffffffff01", "ffffffff10", "8080808080"])
+@pytest.mark.parametrize(
+    "data", ["808080808000", "ffffffffff01", "ffffffff10", "8080808010", "8080808080"]
+)
 def test_a_varint_beyond_32_bits_is_refused(data: str) -> None:
     """A sixth byte, or a fifth that holds too much."""
     with pytest.raises(WireProblem, match="beyond 32 bits"):
