@@ -402,9 +402,11 @@ def _batches(log: PartitionLog, start_offset: int) -> Iterator[Batch]:
         found_from = offset
         try:
             for batch in scan(data, verify_crc=True):
-                if batch.last_offset >= offset:
-                    yield batch
-                    offset = batch.next_offset
+                if batch.base_offset != offset:
+                    reason = f"a batch of offset {batch.base_offset} stands at offset {offset}"
+                    raise MetadataLogDamaged(log.path, reason)
+                yield batch
+                offset = batch.next_offset
         except CorruptBatch as error:
             raise MetadataLogDamaged(log.path, f"at offset {offset}: {error}") from error
         if offset == found_from:

@@ -103,9 +103,11 @@ class Node:
         request = DeleteTopicsRequest(topic_names=[name])
 
         def done(response: DeleteTopicsResponse | ApiError) -> None:
-            assert not isinstance(response, ApiError)
-            code = ErrorCode(response.responses[0].error_code).name
-            self.answers.append(f"-{name} {code}")
+            if isinstance(response, ApiError):
+                code = response.code
+            else:
+                code = ErrorCode(response.responses[0].error_code)
+            self.answers.append(f"-{name} {code.name}")
 
         self.controller.submit(
             lambda image: delete_topics(image, request, CONFIG), done, now_ms=NOW_MS
@@ -217,7 +219,7 @@ def test_what_was_proposed_during_a_flush_waits_for_the_next() -> None:
     node.controller.write()
     job = node.controller.begin_flush()
     assert job is not None
-    node.create("b")
+    node.delete("a")
     node.controller.write()
     job.run()
 
@@ -226,7 +228,28 @@ def test_what_was_proposed_during_a_flush_waits_for_the_next() -> None:
     assert len(first.answers) == 1
     assert node.topics == ["a"]
 
-    assert node.commit().delta.topics_created == ("b",)
+    assert [found.name for found in node.commit().delta.topics_deleted] == ["a"]
+
+
+def test_a_full_disk_takes_back_only_what_it_did_not_take() -> None:
+    """What was written before, though not yet flushed, is committed and answered later."""
+    fs = MemoryFileSystem()
+    node = Node(fs).start()
+    node.create("a")
+    node.commit()
+    node.create("b")
+    node.controller.write()
+    fs.capacity_bytes = fs.used_bytes + 10
+    node.delete("a")
+    with pytest.raises(DiskFull):
+        node.controller.write()
+    assert node.answers == ["a NONE", "-a KAFKA_STORAGE_ERROR"]
+
+    fs.capacity_bytes = None
+    node.delete("a")
+    node.commit()
+    assert node.answers[2:] == ["b NONE", "-a NONE"]
+    assert node.topics == ["b"]
 
 
 def test_a_full_disk_refuses_and_forgets_the_proposal() -> None:

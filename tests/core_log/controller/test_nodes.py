@@ -95,6 +95,7 @@ def test_a_broker_takes_over_what_nobody_leads() -> None:
     [
         PartitionChangeRecord(leader=2),
         PartitionChangeRecord(leader=-1, isr=[2]),
+        PartitionChangeRecord(leader=-1, isr=[2], last_known_elr=[1]),
         PartitionChangeRecord(leader=-1, isr=[], eligible_leader_replicas=[2]),
         PartitionChangeRecord(leader=-1, isr=[], eligible_leader_replicas=[2], last_known_elr=[1]),
         PartitionChangeRecord(leader=-1, isr=[], last_known_elr=[2]),

@@ -462,3 +462,16 @@ def test_a_damaged_format_is_not_made_up_for() -> None:
 
     with pytest.raises(MetadataLogDamaged, match="00000-0000000000"):
         opened(fs)
+
+
+def test_a_snapshot_ends_between_two_batches() -> None:
+    """Records of a batch in the middle of which it ended would count twice."""
+    fs = MemoryFileSystem()
+    node = opened(fs)
+    node.log.propose([b"a", b"b"], now_ms=0)
+    commit(node.log)
+    node.close()
+    put(fs, f"{FOLDER}/{SnapshotId(2, 1).file_name}", snapshot_file([b"a"]))
+
+    with pytest.raises(MetadataLogDamaged, match="a batch of offset 1 stands at offset 2"):
+        opened(fs)
