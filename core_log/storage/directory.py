@@ -72,7 +72,7 @@ class CheckpointJob:
         fs: FileSystem,
         path: str,
         *,
-        files: Mapping[str, bytes],
+        offsets: Mapping[str, Offsets],
         epochs: Mapping[PartitionLog, bytes],
         doomed: Mapping[PartitionLog, list[Segment]],
     ) -> None:
@@ -82,7 +82,7 @@ class CheckpointJob:
         """It ran to its end; otherwise the disk was full and the next checkpoint tries again."""
         self._fs = fs
         self._path = path
-        self._files = files
+        self._offsets = offsets
 
     def run(self) -> None:
         """Any thread; blocks. Raises OSError, but for a full disk: see ``is_done``."""
@@ -99,20 +99,25 @@ class CheckpointJob:
                     raise
 
     def _run(self) -> None:
-        # Epochs first: a recovery point that passes them says that no scan will find them again.
+        # The order matters. Log starts first: epochs and files below them go next. Recovery points
+        # after the epochs: no scan will find again what they pass.
+        self._write(LOG_STARTS)
         for log, content in self.epochs.items():
             if self._fs.is_directory(log.path):  # else it was deleted meanwhile
                 write_durably(self._fs, f"{log.path}/{names.EPOCHS}", content)
                 self._fs.sync_directory(log.path)
-        for name, content in self._files.items():
-            write_durably(self._fs, f"{self._path}/{name}", content)
-        self._fs.sync_directory(self._path)
+        self._write(RECOVERY_POINTS, HIGH_WATERMARKS)
         for log, segments in self.doomed.items():
             if self._fs.is_directory(log.path):
                 # The segment that stays may be new; without its name the log's end would be lost.
                 self._fs.sync_directory(log.path)
                 _set_aside(self._fs, segments)
         self.is_done = True
+
+    def _write(self, *file_names: str) -> None:
+        for name in file_names:
+            write_durably(self._fs, f"{self._path}/{name}", encode_offsets(self._offsets[name]))
+        self._fs.sync_directory(self._path)
 
 
 @final
@@ -332,7 +337,6 @@ class LogDirectory:
                 doomed[log] = log.take_doomed()
             if (content := log.take_epochs()) is not None:
                 epochs[log] = content
-        mine = {name: offset for name, offset in high_watermarks.items() if name in self._logs}
         # Kafka leaves out a log start that the first segment's name tells; but a power loss can
         # bring removed files back.
         starts = {
@@ -340,16 +344,16 @@ class LogDirectory:
             for name, log in self._logs.items()
             if log.log_start_offset > 0
         }
-        files = {
-            # The log start before the recovery point: the second must not promise what the first
-            # has taken away.
-            LOG_STARTS: encode_offsets(starts),
-            RECOVERY_POINTS: encode_offsets(
-                {name: log.flushed_offset for name, log in self._logs.items()}
-            ),
-            HIGH_WATERMARKS: encode_offsets(mine),
+        offsets: dict[str, Offsets] = {
+            LOG_STARTS: starts,
+            RECOVERY_POINTS: {name: log.recovery_point for name, log in self._logs.items()},
+            HIGH_WATERMARKS: {
+                name: offset for name, offset in high_watermarks.items() if name in self._logs
+            },
         }
-        return CheckpointJob(self._volume.fs, self.path, files=files, epochs=epochs, doomed=doomed)
+        return CheckpointJob(
+            self._volume.fs, self.path, offsets=offsets, epochs=epochs, doomed=doomed
+        )
 
     def end_checkpoint(self, job: CheckpointJob, error: OSError | None = None) -> None:
         """A job that ran elsewhere has ended; an error takes the directory offline."""

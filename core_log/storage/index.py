@@ -158,6 +158,8 @@ class TimeIndex:
         if not self.entries:
             return None
         last = self.last
+        if not any(self.entries[-TIME_ENTRY_BYTES:]):
+            return "its last entry is all zeros"
         if last.offset < self.base_offset or last.timestamp_ms < self[0].timestamp_ms:
             return f"its last entry puts time {last.timestamp_ms} at offset {last.offset}"
         return None

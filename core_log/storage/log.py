@@ -12,14 +12,13 @@ from typing import Final, NamedTuple, final
 
 from ..kernel.errors import ApiError, ErrorCode
 from ..kernel.ids import NO_LEADER_EPOCH, NO_TIMESTAMP
-from ..kernel.ports import Buffer, File
+from ..kernel.ports import Buffer
 from ..records.batch import Batch, CorruptBatch, patch, scan, set_log_append_time
-from . import names
 from .aborted import AbortedTransaction, collect_aborted
 from .config import LogConfig
 from .epochs import encode_epochs
 from .errors import DiskFull, LogDirectoryFailed, OffsetOutOfRange
-from .flush import FlushJob
+from .flush import FlushJob, Unflushed
 from .lookup import RecordTime, find_by_timestamp, find_newest
 from .notes import Note
 from .producers import ActiveProducer, Duplicate
@@ -78,7 +77,7 @@ class PartitionLog:
         self.written_offset = loaded.log_end_offset
         """Below it everything is in the file and can be read."""
         self.flushed_offset = loaded.log_end_offset
-        """Below it everything is on disk: the recovery point."""
+        """Below it every batch is on disk."""
         self.pending_bytes = 0
         """Appended since the last write()."""
         self.doomed: list[Segment] = []
@@ -96,11 +95,7 @@ class PartitionLog:
         self._damage = loaded.damage
         self._unwritten: list[Segment] = []  # with queued batches, oldest first
         self._unsaved: list[Segment] = []  # sealed, their indexes not yet in files
-        self._unflushed: list[Segment] = []  # written to since the last flush
-        self._names_changed = is_new
-        self._is_new = is_new  # not even its directory is durable
-        self._in_flight: FlushJob | None = None
-        self._truncations = 0
+        self._unflushed = Unflushed(volume, path, is_new=is_new)
         self._disk_was_full = False
 
     def __repr__(self) -> str:
@@ -117,6 +112,12 @@ class PartitionLog:
     @property
     def segment_count(self) -> int:
         return len(self._segments)
+
+    @property
+    def recovery_point(self) -> int:
+        """What a checkpoint may promise: below it batches, and the indexes of them, are on disk."""
+        floor = self._unflushed.index_floor
+        return self.flushed_offset if floor is None else min(self.flushed_offset, floor)
 
     @property
     def first_base_offset(self) -> int:
@@ -193,11 +194,11 @@ class PartitionLog:
         try:
             while unwritten:
                 segment = unwritten[0]
-                self._names_changed |= not segment.is_created
+                if not segment.is_created:
+                    self._unflushed.named()
                 segment.write()
                 del unwritten[0]
-                if not self._unflushed or self._unflushed[-1] is not segment:
-                    self._unflushed.append(segment)
+                self._unflushed.written(segment)
                 self.written_offset = unwritten[0].base_offset if unwritten else self.log_end_offset
         except OSError as error:
             if error.errno not in NO_SPACE:
@@ -216,32 +217,12 @@ class PartitionLog:
         A job that is still running is included, so that the order in which they end is no matter.
         """
         self._check_online()
-        if not (self._unflushed or self._names_changed or self._in_flight):
-            return None
         with self._translated():
-            files = self._files_to_sync()
-        directories = [self.path] if self._names_changed else []
-        if self._is_new:
-            directories.append(self._volume.path)
-        if self._in_flight is not None:
-            files = [*self._in_flight.files, *files]
-            directories = [*self._in_flight.directories, *directories]
-        self._unflushed, self._names_changed, self._is_new = [], False, False
-        self._in_flight = FlushJob(
-            self._volume.fs,
-            files=files,
-            directories=directories,
-            end_offset=self.written_offset,
-            generation=self._truncations,
-        )
-        return self._in_flight
+            return self._unflushed.begin(self.written_offset)
 
     def end_flush(self, job: FlushJob) -> None:
         """The job's run() has returned: the recovery point advances."""
-        if job is self._in_flight:
-            self._in_flight = None
-        if job.generation == self._truncations:
-            self.flushed_offset = max(self.flushed_offset, job.end_offset)
+        self.flushed_offset = max(self.flushed_offset, self._unflushed.end(job))
 
     def flush_failed(self, error: OSError) -> LogDirectoryFailed:
         """The job's run() has raised: the directory is offline from now on."""
@@ -452,8 +433,7 @@ class PartitionLog:
             self._active = self._segments[index]
             end_offset = self._active.truncate_to(offset)
             self._ends_at(end_offset)
-        self._unflushed = [self._active]
-        self._names_changed = True
+        self._unflushed.truncated(self._active)
         if end_offset < self.log_start_offset:  # which lies within the batch that was cut
             self.truncate_fully_and_start_at(self.log_start_offset)
 
@@ -472,14 +452,17 @@ class PartitionLog:
             self.log_start_offset = offset
             self._ends_at(offset)
             self._volume.fs.sync_directory(self.path)
-        self._unflushed = []
+        self._unflushed.truncated()
         self.flushed_offset = offset
 
     # The end, and the checks
 
     def close(self) -> None:
-        """Flush, write the active indexes and the producer snapshot; the log is used no more."""
-        self.flush()
+        """Flush, write the active indexes and the producer snapshot; the log is used no more.
+
+        Blocks. Raises DiskFull.
+        """
+        self.write()
         with self._translated():
             if self._active.is_active and self._active.is_created:
                 self._active.seal()
@@ -487,11 +470,12 @@ class PartitionLog:
             if (self._snapshots.newest_offset or self.first_base_offset) < self.log_end_offset:
                 self._snapshots.queue(self.log_end_offset, self._producers.encode_snapshot())
         self._save_sealed()
+        self.flush()
 
     def retire(self) -> None:
         """The directory has been renamed: no file of this log is opened any more."""
-        self._unflushed, self._unwritten, self._names_changed = [], [], False
-        self._unsaved, self.doomed = [], []
+        self._unwritten, self._unsaved, self.doomed = [], [], []
+        self._unflushed = Unflushed(self._volume, self.path, is_new=False)
         self._snapshots.clear()
         for segment in self._segments:
             for path in segment.paths:
@@ -627,7 +611,8 @@ class PartitionLog:
         try:
             while self._unsaved:
                 segment = self._unsaved[0]
-                segment.save_indexes()
+                self._unflushed.indexed(segment, segment.save_indexes())
+                self._unflushed.named()
                 if segment is not self._active:
                     segment.unload()
                 del self._unsaved[0]
@@ -637,24 +622,13 @@ class PartitionLog:
                 raise self._volume.fail(error) from error
 
     def _create_active(self) -> None:
-        self._names_changed = True
+        self._unflushed.named()
         try:
             self._active.create()
         except OSError as error:
             if error.errno not in NO_SPACE:
                 raise self._volume.fail(error) from error
             raise DiskFull(self.path) from error
-
-    def _files_to_sync(self) -> list[File]:
-        files: list[File] = []
-        for segment in self._unflushed:
-            files.append(segment.file())
-            transactions = segment.transactions.file()
-            if transactions is not None:
-                files.append(transactions)
-        if self._is_new:
-            files.append(self._volume.file(f"{self.path}/{names.PARTITION_METADATA}"))
-        return files
 
     def _segments_from(self, offset: int) -> Iterator[Segment]:
         if offset >= self._active.base_offset:
@@ -682,7 +656,7 @@ class PartitionLog:
         if not self._active.is_created:
             self._create_active()
         del self._segments[:count]
-        self._unflushed = [segment for segment in self._unflushed if segment not in doomed]
+        self._unflushed.forget(doomed)
         self._unsaved = [segment for segment in self._unsaved if segment not in doomed]
         for segment in doomed:
             for path in segment.paths:
@@ -702,8 +676,6 @@ class PartitionLog:
         ]
 
     def _ends_at(self, offset: int) -> None:
-        self._truncations += 1
-        self._in_flight = None
         self._unwritten, self.pending_bytes = [], 0
         self._unsaved = [segment for segment in self._unsaved if segment in self._segments[:-1]]
         self.log_end_offset = self.written_offset = offset

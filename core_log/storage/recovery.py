@@ -25,7 +25,7 @@ from .producers import ProducerStates
 from .scan import Found, walk_batches
 from .segment import Segment
 from .snapshots import ProducerSnapshots, replay
-from .volume import Volume, suppress_no_space
+from .volume import Volume
 
 WHOLE_LOG: Final = 0
 
@@ -174,23 +174,7 @@ class _Loading:
         self._snapshots.forget_above(self._segments[first].base_offset)
         self._producers = self._producers_before(first)
         self._epochs.truncate_from_end(self._segments[first].base_offset)
-        next_offset = self._segments[first].base_offset
-        for index, segment in enumerate(self._segments[first:], start=first):
-            stop = self._read_segment(segment, next_offset, recovery_point)
-            next_offset = stop.next_offset
-            if stop.fault is not None and next_offset < recovery_point:
-                self._damage = LogDamaged(
-                    f"{segment.log_path}, byte {stop.position}",
-                    offset=next_offset,
-                    reason=stop.fault,
-                )
-                self._note("log_damaged", severe=True, offset=next_offset, reason=stop.fault)
-                next_offset = recovery_point
-                break
-            if stop.fault is not None:
-                self._cut(index, stop)
-                break
-        self._end_offset = next_offset
+        next_offset = self._end_offset = self._read_from(first, recovery_point)
         if next_offset < recovery_point and self._damage is None:
             self._note(
                 "flushed_records_missing",
@@ -230,6 +214,31 @@ class _Loading:
         )
 
     # Parts of the steps
+
+    def _read_from(self, first: int, recovery_point: int) -> int:
+        """Read the segments from *first* on; the offset after the last batch that stays."""
+        next_offset = self._segments[first].base_offset
+        for index, segment in enumerate(self._segments[first:], start=first):
+            if segment.base_offset > next_offset >= recovery_point:
+                # A later file's data can reach the disk before an earlier one's.
+                # NB: compaction by Kafka leaves such gaps too, in segments that it has flushed.
+                self._cut_files(index, next_offset, "the records before it are missing")
+                return next_offset
+            stop = self._read_segment(segment, next_offset, recovery_point)
+            next_offset = stop.next_offset
+            if stop.fault is None:
+                continue
+            if next_offset >= recovery_point:
+                self._cut(index, stop)
+                return next_offset
+            self._damage = LogDamaged(
+                f"{segment.log_path}, byte {stop.position}",
+                offset=next_offset,
+                reason=stop.fault,
+            )
+            self._note("log_damaged", severe=True, offset=next_offset, reason=stop.fault)
+            return recovery_point
+        return next_offset
 
     def _segment(self, base_offset: int, *, is_there: bool) -> Segment:
         path = f"{self._path}/{names.offset_name(base_offset, names.LOG)}"
@@ -298,28 +307,38 @@ class _Loading:
         is_last = segment is self._segments[-1]
         if fault is None and not is_last:
             segment.seal()
-            with suppress_no_space():
-                segment.save_indexes()
+            for file in segment.save_indexes():
+                file.sync()
             segment.unload()
         return _Stop(position, max(next_offset, segment.base_offset), fault)
 
     def _cut(self, index: int, stop: _Stop) -> None:
-        """Remove the tail that the crash tore: newest file first, so that no hole can appear."""
-        segment, later = self._segments[index], self._segments[index + 1 :]
-        cut_bytes = segment.size_bytes - stop.position + sum(other.size_bytes for other in later)
-        for other in reversed(later):
-            self._remove(other)
-        del self._segments[index + 1 :]
-        segment.cut_file(stop.position)
-        self._was_cut = True
+        """Remove the tail that the crash tore, from within a segment on."""
+        segment = self._segments[index]
+        self._cut_files(index + 1, stop.next_offset, stop.fault or "")
         self._note(
             "log_tail_truncated",
             offset=stop.next_offset,
             position=stop.position,
-            bytes=cut_bytes,
-            segments_removed=len(later),
+            bytes=segment.size_bytes - stop.position,
             reason=stop.fault or "",
         )
+        segment.cut_file(stop.position)
+
+    def _cut_files(self, index: int, next_offset: int, reason: str) -> None:
+        """Remove the segments from *index* on, the newest first, so that no hole can appear."""
+        cut = self._segments[index:]
+        del self._segments[index:]
+        self._was_cut = True
+        for segment in reversed(cut):
+            self._remove(segment)
+            self._note(
+                "torn_segment_removed",
+                offset=next_offset,
+                base_offset=segment.base_offset,
+                bytes=segment.size_bytes,
+                reason=reason,
+            )
 
     def _sync_from(self, first: int) -> None:
         # After kill -9 the batches are only in the page cache; what we call recovered is on disk.

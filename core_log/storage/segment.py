@@ -26,7 +26,7 @@ from .index import (
 )
 from .scan import LOOKUP_WINDOW_BYTES, WALK_WINDOW_BYTES, Found, walk_headers
 from .transactions import TransactionIndex
-from .volume import Volume
+from .volume import NO_SPACE, Volume
 
 
 class Located(NamedTuple):
@@ -180,13 +180,29 @@ class Segment:
         if self._indexes.newest.timestamp_ms != NO_TIMESTAMP:
             self._indexes.seal()
 
-    def save_indexes(self) -> None:
-        """Write the index files."""
-        if self._indexes is not None:
-            offsets, times = self._indexes.offsets.entries, self._indexes.times.entries
-            for suffix, entries in ((names.OFFSET_INDEX, offsets), (names.TIME_INDEX, times)):
-                self._volume.create(self._stem + suffix).write_at([entries], 0)
+    def save_indexes(self) -> list[File]:
+        """Write the index files, and return those that must reach the disk.
+
+        A torn index can look whole: nobody may rely on one before it is synced. The smallest show
+        their damage, so they need no sync. A full disk leaves no file behind.
+        """
+        if self._indexes is None:
+            return []
+        files: list[File] = []
+        try:
+            offsets, times = self._indexes.offsets, self._indexes.times
+            for suffix, index in ((names.OFFSET_INDEX, offsets), (names.TIME_INDEX, times)):
+                file = self._volume.create(self._stem + suffix)
                 self._volume.forget(self._stem + suffix)
+                file.write_at([index.entries], 0)
+                files.append(file)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
+            for suffix in (names.OFFSET_INDEX, names.TIME_INDEX):
+                self._volume.fs.remove(self._stem + suffix)
+            return []
+        return files if len(offsets) or len(times) > 1 else []
 
     def unload(self) -> None:
         """Let go of the indexes in memory; save_indexes() has written them."""

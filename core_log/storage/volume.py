@@ -5,8 +5,7 @@ its last user drops it (see the file port), so a flush or a read in another thre
 """
 
 import errno
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Final, TypeVar, final
 
 from ..kernel.ports import Clock, File, FileSystem, OpenMode, Random
@@ -118,16 +117,6 @@ class Volume:
         dropped = self._indexes.pop(path, None)
         if dropped is not None:
             self._index_bytes -= dropped[1]
-
-
-@contextmanager
-def suppress_no_space() -> Iterator[None]:
-    """For writing caches: a full disk leaves them unwritten."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in NO_SPACE:
-            raise
 
 
 def write_durably(fs: FileSystem, path: str, data: bytes) -> None:

@@ -50,12 +50,12 @@ def test_a_cut_batch_is_told_with_its_place(
 ) -> None:
     file, places = file_of(sizes)
     for walk in (walk_headers, walk_batches):
-        found = []
+        batches = walk(file, 0, file.size() - cut_bytes, window_bytes=window_bytes)
+        for _ in sizes[:-1]:
+            next(batches)
         with pytest.raises(CorruptBatch) as caught:
-            for batch in walk(file, 0, file.size() - cut_bytes, window_bytes=window_bytes):
-                found.append(batch)  # noqa: PERF402 - what was found before the error counts
+            next(batches)
         assert caught.value.position == places[-1][0]
-        assert len(found) == len(sizes) - 1
 
 
 @given(position=st.integers(21, 60), bit=st.integers(0, 7), window_bytes=WINDOWS)

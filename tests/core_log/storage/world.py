@@ -112,11 +112,10 @@ def batches_in(log: PartitionLog, *, bytes_max: int = 1 << 20) -> list[Batch]:
     found: list[Batch] = []
     while offset < log.written_offset:
         piece = log.read(offset, bytes_max=bytes_max, end_offset=log.written_offset)
-        for batch in scan(piece.read(), verify_crc=True):
-            found.append(batch)
-            offset = batch.next_offset
-        assert found, "nothing can be read below the log's end"
-        assert found[-1].next_offset == offset
+        batches = list(scan(piece.read(), verify_crc=True))
+        assert batches, f"nothing can be read at {offset}, below the end of {log}"
+        found += batches
+        offset = batches[-1].next_offset
     return found
 
 
