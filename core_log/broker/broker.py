@@ -79,6 +79,7 @@ class Broker:
         producer_ids: ProducerIds,
         served: Sequence[ServedApi],
         schedule_turn: Callable[[], None],
+        unread_bytes: Callable[[], int],
         failed: Callable[[LogDirectoryFailed], None],
         unhandled: Callable[[Exception, Mapping[str, object]], None],
     ) -> None:
@@ -99,6 +100,8 @@ class Broker:
         self.stats: Final = Stats()
         self.outbox: list[Session] = []
         self.schedule_turn: Final = schedule_turn
+        self.unread_bytes: Final = unread_bytes
+        """Answers in memory that their peers do not take."""
         self._reconciler = reconciler
         self._failed = failed
         self._unhandled = unhandled

@@ -29,6 +29,8 @@ class BrokerConfig:
     offsets_topic_partitions: int = 50
     offsets_topic_segment_bytes: int = 100 * 1024 * 1024
     fetch_bytes_max: int = 55 * 1024 * 1024
+    unread_bytes_max: int = 512 * 1024 * 1024
+    """Answers held for peers that do not read them before fetches get no records any more."""
     fetch_sessions_max: int = 1000
     request_elements_max: int = 2_000_000
     delete_topic_enable: bool = True

@@ -168,7 +168,7 @@ class Housekeeping:
                 self._removing.add(directory.path)
                 self._background.run(
                     lambda directory=directory: directory.remove_deleted(now_ms),  # type: ignore[misc]  # binds the loop variable
-                    lambda outcome, directory=directory: self._removed(directory, outcome),  # type: ignore[misc]
+                    lambda outcome, directory=directory: self._removed(directory, outcome),  # type: ignore[misc]  # binds the loop variable
                 )
 
     def _removed(self, directory: LogDirectory, outcome: int | OSError) -> None:

@@ -66,6 +66,8 @@ class Host:
     failed: Callable[[LogDirectoryFailed], None]
     """A data directory failed; the host decides whether the node goes on."""
     notify: Notify
+    unread_bytes: Callable[[], int]
+    """Answers in memory that their peers do not take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +214,7 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
         producer_ids=ProducerIds(allocate),
         served=served_apis(),
         schedule_turn=host.schedule_turn,
+        unread_bytes=host.unread_bytes,
         failed=host.failed,
         unhandled=lambda error, facts: host.notify(
             "unhandled_error", True, {**facts, "error": error}

@@ -19,7 +19,7 @@ from .notify import Notify
 RECEIVE_BUFFER_BYTES: Final = 256 * 1024
 FRAME_STEP_BYTES: Final = 1024 * 1024
 """How far a frame's memory runs ahead of its data."""
-WRITE_HIGH_WATER_BYTES: Final = 4 * 1024 * 1024
+WRITE_HIGH_WATER_BYTES: Final = 64 * 1024
 """Answers a peer may leave unread before its next request waits."""
 
 
@@ -49,6 +49,8 @@ class Connections:
         self.open: dict[int, Connection] = {}
         self.accepted_count = 0
         self.refused_count = 0
+        self.unread_bytes = 0
+        """Answers that wait because their peers do not read, all connections together."""
         self._by_host: dict[str, int] = {}
         self.receive_buffer = bytearray(RECEIVE_BUFFER_BYTES)
         self.receive_view = memoryview(self.receive_buffer)
@@ -110,6 +112,7 @@ class Connection(asyncio.BufferedProtocol):
         self._frame_since_ms = 0
         self._active_ms = connections.clock.monotonic_ms()
         self._unread_since_ms: int | None = None
+        self._unread_bytes = 0
 
     # -- asyncio's side ---------------------------------------------------------------------
 
@@ -164,6 +167,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.forget(self, self._host)
+        self._was_read()
         if self._session is not None:
             self._session.disconnected()
         self._transport = None
@@ -174,13 +178,21 @@ class Connection(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         self._unread_since_ms = self._connections.clock.monotonic_ms()
+        if self._transport is not None:
+            self._unread_bytes = self._transport.get_write_buffer_size()
+            self._connections.unread_bytes += self._unread_bytes
         if self._session is not None:
             self._session.writing_paused(True)
 
     def resume_writing(self) -> None:
-        self._unread_since_ms = None
+        self._was_read()
         if self._session is not None:
             self._session.writing_paused(False)
+
+    def _was_read(self) -> None:
+        self._unread_since_ms = None
+        self._connections.unread_bytes -= self._unread_bytes
+        self._unread_bytes = 0
 
     # -- the session's side -----------------------------------------------------------------
 

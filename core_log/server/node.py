@@ -89,6 +89,7 @@ class Node:
                 timer_set=self._driver.rearm,
                 failed=self._directory_failed,
                 notify=self._notify,
+                unread_bytes=lambda: self._connections.unread_bytes,
             )
             spec = Specification(
                 config=broker_config(self.settings, self.endpoints),

@@ -103,6 +103,8 @@ class LocalBroker:
         self.fs = fs or MemoryFileSystem()
         self.notes: list[tuple[str, dict[str, object]]] = []
         """What the broker reported of its own accord, oldest first."""
+        self.unread_bytes = 0
+        """What the broker is told of answers that nobody takes; a test may set it."""
         self.failures: list[LogDirectoryFailed] = []
         self.disk = ManualDisk()
         self.broker: Broker | None = None
@@ -133,6 +135,7 @@ class LocalBroker:
             timer_set=lambda: None,
             failed=self._failed,
             notify=self._notify,
+            unread_bytes=lambda: self.unread_bytes,
         )
         endpoint = Endpoint(listener=LISTENER, host="broker", port=9092)
         settings = BrokerSettings(data_dirs=tuple(map(Path, self._data_dirs)), configs=self.configs)

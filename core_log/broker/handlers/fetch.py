@@ -70,7 +70,11 @@ class _Fetch:
     def attempt(self, *, last: bool) -> bool:
         """Answer if there is enough to answer with, or if this is the *last* attempt."""
         request = self._request
-        bytes_left = min(request.max_bytes, self._broker.config.fetch_bytes_max)
+        broker = self._broker
+        bytes_left = min(request.max_bytes, broker.config.fetch_bytes_max)
+        # Peers that ask for records and do not read them must not fill the memory: beyond the
+        # bound everybody waits its time and gets none.
+        is_tight = broker.unread_bytes() > broker.config.unread_bytes_max
         found_bytes = 0
         has_error = False
         self.watched = watched = []
@@ -80,7 +84,10 @@ class _Fetch:
             parts: list[PartitionData] = []
             for asked in topic.partitions:
                 data, hosted, piece = self._read(
-                    topic, asked, bytes_left - found_bytes, at_least_one=not found_bytes
+                    topic,
+                    asked,
+                    0 if is_tight else bytes_left - found_bytes,
+                    at_least_one=not (found_bytes or is_tight),
                 )
                 parts.append(data)
                 if hosted is not None:
