@@ -115,11 +115,11 @@ class _Running(AbstractAsyncContextManager["_Running"]):
 
 def _monitor(node: Node, settings: BrokerSettings) -> "HttpPort":
     # Imported for those who ask for it: the library of metrics is a tenth of the time to ready.
-    from headwater.service.health import Health  # noqa: PLC0415
-    from headwater.service.http import HttpPort, health_routes, metrics_route  # noqa: PLC0415
-    from headwater.service.metrics import CONTENT_TYPE, Metrics  # noqa: PLC0415
+    from headwater.service.health import Health  # noqa: PLC0415 - see above
+    from headwater.service.http import HttpPort, health_routes, metrics_route  # noqa: PLC0415 - see above
+    from headwater.service.metrics import CONTENT_TYPE, Metrics  # noqa: PLC0415 - see above
 
-    from ..server.metrics import watch_node  # noqa: PLC0415
+    from ..server.metrics import watch_node  # noqa: PLC0415 - see above
 
     address = settings.monitor_address
     assert address is not None

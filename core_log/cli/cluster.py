@@ -19,9 +19,8 @@ T = TypeVar("T")
 BOOTSTRAP_VARIABLE: Final = "HEADWATER_BOOTSTRAP"
 BOOTSTRAP_DEFAULT: Final = "127.0.0.1:9092"
 REQUEST_TIMEOUT_SECONDS: Final = 30.0
-# The library leaves these constructors without types.
-EARLIEST: Final[OffsetSpec] = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
-LATEST: Final[OffsetSpec] = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+EARLIEST: Final[OffsetSpec] = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # has no types
+LATEST: Final[OffsetSpec] = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # has no types
 EXIT_REFUSED: Final = 1
 """The cluster was reached and said no, or could not be reached. Wrong usage is 2, as for click."""
 
