@@ -7,7 +7,8 @@ the value set dynamically for the broker, dynamically for all, statically, by de
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 from ..kernel.broker_configs import BROKER_CONFIGS
 from ..kernel.config_keys import BrokerName, ConfigKey, ConfigType, Dynamic
@@ -77,7 +78,11 @@ def effective_topic_configs(
 ) -> dict[str, str | None]:
     """Every topic configuration by name, as text that its key parses; for a new topic too."""
     overrides = image.topic_overrides(topic)
-    return {entry.key.name: entry.value for entry in topic_entries(image, overrides, config)}
+    return {
+        entry.key.name: overrides.get(entry.key.name, entry.value)
+        for entry in _topic_defaults(_places(image, config))
+        if not entry.key.internal or entry.key.name in overrides
+    }
 
 
 def effective_broker_config(
@@ -85,7 +90,11 @@ def effective_broker_config(
 ) -> str | None:
     """The value in force under one broker configuration's own name."""
     return next(
-        (synonym.value for synonym in _broker_synonyms(image, (BrokerName(name),), config)), None
+        (
+            synonym.value
+            for synonym in _broker_synonyms(_places(image, config), (BrokerName(name),))
+        ),
+        None,
     )
 
 
@@ -93,15 +102,13 @@ def topic_entries(
     image: MetadataImage, overrides: Mapping[str, str], config: ControllerConfig
 ) -> Iterator[ConfigEntry]:
     """Every listed topic configuration of a topic with these overrides."""
-    for key in TOPIC_CONFIGS.values():
-        if key.internal:
-            if key.name in overrides:
-                yield _entry(key, [_override(key, overrides, ConfigSource.TOPIC)])
-            continue
-        synonyms = list(_broker_synonyms(image, key.broker_names, config))
+    for default in _topic_defaults(_places(image, config)):
+        key = default.key
         if key.name in overrides:
-            synonyms.insert(0, _override(key, overrides, ConfigSource.TOPIC))
-        yield _entry(key, synonyms)
+            own = Synonym(name=key.name, value=overrides[key.name], source=ConfigSource.TOPIC)
+            yield _entry(key, [own, *default.synonyms])
+        elif not key.internal:
+            yield default
 
 
 def describe_configs(
@@ -232,8 +239,9 @@ def _topic(image: MetadataImage, name: str, config: ControllerConfig) -> list[Co
 def _broker(image: MetadataImage, config: ControllerConfig) -> Iterator[ConfigEntry]:
     own = image.overrides(ConfigResource(ConfigResourceType.BROKER, str(config.node_id)))
     known = {*own, *image.overrides(_CLUSTER), *config.static_configs}
+    places = _places(image, config)
     for key in BROKER_CONFIGS.values():
-        synonyms = tuple(_broker_synonyms(image, _broker_chain(key), config))
+        synonyms = tuple(_broker_synonyms(places, _broker_chain(key)))
         mine = [synonym for synonym in synonyms if synonym.name == key.name]
         yield ConfigEntry(
             key=key,
@@ -249,7 +257,7 @@ def _broker(image: MetadataImage, config: ControllerConfig) -> Iterator[ConfigEn
 def _stranger(image: MetadataImage, name: str, config: ControllerConfig) -> ConfigEntry:
     """A configuration that somebody set and the table does not have: it may be a secret."""
     key = ConfigKey(name=name, type=ConfigType.PASSWORD, default=None, doc="Not known here.")
-    synonyms = tuple(_broker_synonyms(image, (BrokerName(name),), config))
+    synonyms = tuple(_broker_synonyms(_places(image, config), (BrokerName(name),)))
     return ConfigEntry(key=key, value=None, source=synonyms[0].source, synonyms=synonyms)
 
 
@@ -289,22 +297,40 @@ def _simple(
 _CLUSTER: Final = ConfigResource(ConfigResourceType.BROKER, CLUSTER_DEFAULT)
 
 
+Place: TypeAlias = tuple[ConfigSource, tuple[tuple[str, str], ...]]
+"""Where broker configurations are set, and what is set there."""
+
+
+def _places(image: MetadataImage, config: ControllerConfig) -> tuple[Place, ...]:
+    """The places for this node, strongest first, as a value that can key a cache."""
+    own = image.overrides(ConfigResource(ConfigResourceType.BROKER, str(config.node_id)))
+    return (
+        (ConfigSource.DYNAMIC_BROKER, tuple(own.items())),
+        (ConfigSource.DYNAMIC_DEFAULT_BROKER, tuple(image.overrides(_CLUSTER).items())),
+        (ConfigSource.STATIC_BROKER, tuple(config.static_configs.items())),
+    )
+
+
+@lru_cache(maxsize=8)
+def _topic_defaults(places: tuple[Place, ...]) -> tuple[ConfigEntry, ...]:
+    """Every topic configuration of a topic that sets nothing itself.
+
+    Cached, because with thousands of topics all but a few share it.
+    """
+    return tuple(
+        _entry(key, [*_broker_synonyms(places, key.broker_names)]) for key in TOPIC_CONFIGS.values()
+    )
+
+
 def _broker_chain(key: ConfigKey) -> tuple[BrokerName, ...]:
     return tuple(BrokerName(name) for name in (key.name, *key.fallbacks))
 
 
-def _broker_synonyms(
-    image: MetadataImage, chain: Sequence[BrokerName], config: ControllerConfig
-) -> Iterator[Synonym]:
+def _broker_synonyms(places: tuple[Place, ...], chain: Sequence[BrokerName]) -> Iterator[Synonym]:
     """Values set under the names of *chain*, strongest first."""
-    own = image.overrides(ConfigResource(ConfigResourceType.BROKER, str(config.node_id)))
-    places = (
-        (own, ConfigSource.DYNAMIC_BROKER),
-        (image.overrides(_CLUSTER), ConfigSource.DYNAMIC_DEFAULT_BROKER),
-        (config.static_configs, ConfigSource.STATIC_BROKER),
-    )
+    settings = [(source, dict(items)) for source, items in places]
     for broker_name in chain:
-        for values, source in places:
+        for source, values in settings:
             value = values.get(broker_name.name)
             if value is not None:
                 yield Synonym(

@@ -76,6 +76,7 @@ def create_topics(
     occurrences = Counter(topic.name for topic in request.topics)
     excessive = _partition_count(request.topics, config) > RECORDS_MAX
     taken: dict[str, str] = {}
+    listed: dict[tuple[tuple[str, str], ...], list[CreatableTopicConfigs]] = {}
     records: list[Message] = []
     results: list[CreatableTopicResult] = []
     for name, topic in by_name.items():
@@ -89,7 +90,7 @@ def create_topics(
             results.append(_refusal(name, error))
         else:
             records += new_records
-            results.append(_created(image, new, config))
+            results.append(_created(image, new, config, listed))
     return Decision(
         records=() if request.validate_only else tuple(records),
         response=CreateTopicsResponse(topics=results),
@@ -303,25 +304,38 @@ def _refusal(name: str, error: ApiError) -> CreatableTopicResult:
 
 
 def _created(
-    image: MetadataImage, new: _NewTopic, config: ControllerConfig
+    image: MetadataImage,
+    new: _NewTopic,
+    config: ControllerConfig,
+    listed: dict[tuple[tuple[str, str], ...], list[CreatableTopicConfigs]],
 ) -> CreatableTopicResult:
+    """The answer for a new topic; topics configured alike share one list of their configs."""
+    likeness = tuple(new.overrides.items())
+    if likeness not in listed:
+        listed[likeness] = _listed(image, new.overrides, config)
     return CreatableTopicResult(
         name=new.name,
         topic_id=new.topic_id,
         error_message=None,
         num_partitions=len(new.partitions),
         replication_factor=len(new.partitions[0].replicas),
-        configs=[
-            CreatableTopicConfigs(
-                name=entry.key.name,
-                value=None if entry.value is None else entry.key.normal(entry.value),
-                read_only=False,
-                config_source=entry.source,
-                is_sensitive=entry.key.is_sensitive,
-            )
-            for entry in topic_entries(image, new.overrides, config)
-        ],
+        configs=listed[likeness],
     )
+
+
+def _listed(
+    image: MetadataImage, overrides: dict[str, str], config: ControllerConfig
+) -> list[CreatableTopicConfigs]:
+    return [
+        CreatableTopicConfigs(
+            name=entry.key.name,
+            value=None if entry.value is None else entry.key.normal(entry.value),
+            read_only=False,
+            config_source=entry.source,
+            is_sensitive=entry.key.is_sensitive,
+        )
+        for entry in topic_entries(image, overrides, config)
+    ]
 
 
 def _occurring(states: Sequence[DeleteTopicState]) -> Iterator[tuple[DeleteTopicState, bool]]:

@@ -2,7 +2,7 @@
 
 Kafka lists some 340. What is left out is what this broker does not have (tiered storage, share
 groups, Kerberos, JMX): DescribeConfigs shows what is true, not what Kafka would have said. A value
-given at the start under another of Kafka's names is kept and shown as unknown to this table.
+given at the start under another of Kafka's names is kept and listed as one of an unknown type.
 """
 
 from collections.abc import Mapping
@@ -375,3 +375,14 @@ TOPIC_DEFAULT_NAMES: Final = frozenset(
     name.name for key in TOPIC_CONFIGS.values() for name in key.broker_names
 )
 """Broker configurations whose change can change a topic."""
+
+
+def check_static_configs(configs: Mapping[str, str]) -> None:
+    """Pass when the broker can start with these configurations; names of others are let through.
+
+    Raises ConfigInvalid for the first bad value.
+    """
+    for name, text in configs.items():
+        key = BROKER_CONFIGS.get(name)
+        if key is not None:
+            key.parse(text)

@@ -2,8 +2,12 @@
 
 import pytest
 
-from headwater.core_log.kernel.broker_configs import BROKER_CONFIGS, TOPIC_DEFAULT_NAMES
-from headwater.core_log.kernel.config_keys import Dynamic
+from headwater.core_log.kernel.broker_configs import (
+    BROKER_CONFIGS,
+    TOPIC_DEFAULT_NAMES,
+    check_static_configs,
+)
+from headwater.core_log.kernel.config_keys import ConfigInvalid, Dynamic
 from headwater.core_log.kernel.topic_configs import TOPIC_CONFIGS
 
 
@@ -21,11 +25,9 @@ def test_the_defaults_agree_whatever_the_unit() -> None:
         if not key.broker_names or key.default is None:
             continue
         found = next(
-
-                (name, default)
-                for name in key.broker_names
-                if (default := BROKER_CONFIGS[name.name].default) is not None
-
+            (name, default)
+            for name in key.broker_names
+            if (default := BROKER_CONFIGS[name.name].default) is not None
         )
         name, default = found
         expected = default if name.factor == 1 else str(int(default) * name.factor)
@@ -51,3 +53,10 @@ def test_fallbacks_are_listed_too() -> None:
 def test_what_can_change_while_the_broker_runs(name: str, dynamic: Dynamic) -> None:
     """As in Kafka."""
     assert BROKER_CONFIGS[name].dynamic is dynamic
+
+
+def test_a_broker_does_not_start_with_a_bad_value() -> None:
+    """Names of other software's are its own affair."""
+    check_static_configs({"log.retention.hours": "24", "plugin.own": "x"})
+    with pytest.raises(ConfigInvalid, match="log.retention.hours: Not a number of type INT"):
+        check_static_configs({"log.retention.hours": "a day"})
