@@ -441,6 +441,8 @@ class LogDirectory:
             is_clean=self.was_clean,
         )
         loaded = load_log(self._volume, path, config=config, known=known)
+        if not (self.was_clean or known.recovery_point):
+            self._sync_topic_id(path)
         notes += loaded.notes
         log = PartitionLog(
             self._volume,
@@ -453,6 +455,17 @@ class LogDirectory:
         )
         self._logs[topic, partition] = log
         return log
+
+    def _sync_topic_id(self, path: str) -> None:
+        """Make up for a first flush that the last owner may not have come to.
+
+        Without its topic id a log counts as one of a deleted topic, whatever was appended since.
+        """
+        if self._volume.fs.size(f"{path}/{names.PARTITION_METADATA}") is not None:
+            self._volume.file(f"{path}/{names.PARTITION_METADATA}").sync()
+            self._volume.forget(f"{path}/{names.PARTITION_METADATA}")
+            self._volume.fs.sync_directory(path)
+            self._volume.fs.sync_directory(self.path)
 
     def _is_empty(self, path: str) -> bool:
         fs = self._volume.fs

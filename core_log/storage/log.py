@@ -143,6 +143,8 @@ class PartitionLog:
         Raises ApiError when the producer state refuses it, when it is larger than a segment, and
         while the disk is full or the directory is offline; the log is then unchanged.
         """
+        if self._volume.failure is not None or self._damage is not None or self._disk_was_full:
+            self._check_may_append(batch.size_bytes)
         if batch.producer_id >= 0 and not batch.is_control:
             verdict = self._producers.check(batch)
             if type(verdict) is Duplicate:
@@ -168,6 +170,7 @@ class PartitionLog:
         *may_leave_gaps*, as compaction does, or behind it. Raises ApiError(CORRUPT_MESSAGE) for
         anything else, a failed checksum or a batch that is cut short; the log is then unchanged.
         """
+        self._check_may_append(len(records))
         batches = _whole_batches(records)
         expected = self.log_end_offset
         for batch in batches:
@@ -252,6 +255,10 @@ class PartitionLog:
         if not self.log_start_offset <= start_offset <= self.log_end_offset:
             raise self._out_of_range(start_offset)
         end_offset = min(end_offset, self.written_offset)
+        if self._damage is not None:
+            if start_offset >= self._damage.offset:
+                raise self._damage
+            end_offset = min(end_offset, self._damage.offset)
         if start_offset >= end_offset or (bytes_max <= 0 and not at_least_one):
             return _empty(start_offset)
         try:
@@ -273,8 +280,6 @@ class PartitionLog:
                     )
         except OSError as error:
             raise self._volume.fail(error) from error
-        if self._damage is not None:
-            raise self._damage
         return _empty(start_offset)
 
     def last_stable(self, high_watermark: int) -> int:
@@ -520,8 +525,6 @@ class PartitionLog:
 
     def _ready_segment(self, batch: Batch, last_offset: int, now_ms: int) -> Segment:
         """The segment that takes the batch, a new one if it must be."""
-        if self._volume.failure is not None or self._damage is not None or self._disk_was_full:
-            self._check_may_append(batch)
         segment = self._active
         if not segment.is_active:
             with self._translated():
@@ -552,15 +555,16 @@ class PartitionLog:
             if ended is not None and ended.is_aborted:
                 segment.transactions.append(ended.index_entry())
 
-    def _check_may_append(self, batch: Batch) -> None:
+    def _check_may_append(self, size_bytes: int) -> None:
         self._check_online()
         if self._damage is not None:
             raise self._damage
-        with self._translated():
-            free_bytes = self._volume.fs.free_bytes(self.path)
-        if free_bytes < batch.size_bytes + SPACE_TO_RESUME_BYTES:
-            raise DiskFull(self.path)
-        self._disk_was_full = False
+        if self._disk_was_full:
+            with self._translated():
+                free_bytes = self._volume.fs.free_bytes(self.path)
+            if free_bytes < size_bytes + SPACE_TO_RESUME_BYTES:
+                raise DiskFull(self.path)
+            self._disk_was_full = False
 
     def _activate(self) -> None:
         if not self._active.is_active:
