@@ -166,11 +166,10 @@ def _described(
     result = DescribeConfigsResult(
         resource_type=resource.resource_type, resource_name=resource.resource_name
     )
-    result.error_message = None
     try:
         entries = _entries(image, resource.resource_type, resource.resource_name, config)
     except ApiError as error:
-        result.error_code, result.error_message = error.code, error.message
+        result.error_code, result.error_message = error.code, error.message or ""
         return result
     wanted = frozenset(resource.configuration_keys or ())
     result.configs = [

@@ -21,6 +21,7 @@ from ..raft.metadata_log import METADATA_TOPIC, CommittedBatch, MetadataLog, Sna
 from ..raft.quorum import QuorumFacts
 from ..storage.errors import DiskFull, LogDirectoryFailed
 from ..storage.log import FlushJob
+from ..storage.notes import Note
 from .decision import Decision
 from .feature_updates import initial_features
 from .features import METADATA_VERSION, METADATA_VERSION_LEVEL, METADATA_VERSION_LEVEL_MIN
@@ -76,6 +77,16 @@ class Controller:
         newer Kafka wrote them.
         """
         self._log = log
+        self.notes = tuple(
+            Note(
+                event="metadata_snapshot_damaged",
+                path=damaged.path,
+                facts={"reason": damaged.reason},
+                severe=True,
+            )
+            for damaged in log.damaged
+        )
+        """What opening the log did of its own accord."""
         self.image = _replayed(log, cluster_id)
         """Committed metadata."""
         self._pending: deque[_Pending] = deque()
@@ -150,7 +161,9 @@ class Controller:
 
     def begin_flush(self) -> FlushJob | None:
         """The work that commits what is written; None when there is nothing."""
-        return self._log.begin_flush()
+        job = self._log.begin_flush()
+        assert job is None or isinstance(job, FlushJob)
+        return job
 
     def end_flush(self, job: FlushJob) -> Committed:
         """The job has run: ``image`` advances."""
@@ -159,6 +172,7 @@ class Controller:
     def flush_failed(self, error: OSError) -> LogDirectoryFailed:
         """The job has raised: who waits learns that the directory is offline."""
         failure = self._log.flush_failed(error)
+        assert isinstance(failure, LogDirectoryFailed)
         self._lose(self._log.committed_offset, failure)
         return failure
 

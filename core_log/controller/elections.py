@@ -55,9 +55,12 @@ def elect_leaders(
                 result.partition_result.append(
                     PartitionResult(partition_id=index, error_message=None)
                 )
-    return Decision(
-        records=tuple(records), response=ElectLeadersResponse(replica_election_results=results)
+    known = request.election_type in tuple(ElectionType)
+    response = ElectLeadersResponse(
+        error_code=ErrorCode.NONE if known else ErrorCode.INVALID_REQUEST,
+        replica_election_results=results,
     )
+    return Decision(records=tuple(records), response=response)
 
 
 def _asked(image: MetadataImage, request: ElectLeadersRequest) -> Iterator[tuple[str, list[int]]]:

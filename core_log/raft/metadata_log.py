@@ -1,6 +1,6 @@
 """The metadata log ``__cluster_metadata-0``: propose records, learn what is committed, snapshot.
 
-Synchronous over ports: a PartitionLog for the segments, a FileSystem for snapshots and
+Synchronous over ports: a SegmentLog for the segments, a FileSystem for snapshots and
 ``quorum-state``. It performs what the quorum core decides, and is the interface that a core of many
 voters fills as well. The files are Kafka's: a directory written by Apache Kafka as a combined node
 opens, and Kafka opens ours (with ``controller.quorum.voters`` naming the one node).
@@ -19,10 +19,9 @@ from ..kernel.ports import Buffer, FileSystem, OpenMode
 from ..protocol.errors import DecodeError
 from ..records.batch import Batch, CorruptBatch, scan
 from ..records.control import read_control
-from ..storage.errors import LogDirectoryFailed
-from ..storage.log import FlushJob, LogConfig, PartitionLog
-from ..storage.notes import Note
 from .errors import MetadataLogDamaged, MetadataLogRefused
+from .log_config import METADATA_LOG_CONFIG as METADATA_LOG_CONFIG  # noqa: PLC0414 - for openers
+from .ports import FlushJob, SegmentLog
 from .quorum import Append, Proposal, Quorum, QuorumFacts, SaveState
 from .quorum_state import FILE_NAME, QuorumState, decode_quorum_state, encode_quorum_state
 from .snapshots import (
@@ -39,9 +38,6 @@ from .snapshots import (
 METADATA_TOPIC: Final = "__cluster_metadata"
 METADATA_TOPIC_ID: Final = TopicId(bytes(15) + b"\x01")
 """Kafka's fixed id of the metadata topic."""
-METADATA_LOG_CONFIG: Final = LogConfig(
-    retention_ms=None, retention_bytes=None, cleanup_delete=False, flush_messages=1
-)
 BOOTSTRAP_FILE: Final = "bootstrap.checkpoint"
 DAMAGED_SUFFIX: Final = ".damaged"
 SNAPSHOT_BYTES: Final = 20 * 1024 * 1024
@@ -59,6 +55,14 @@ class CommittedBatch:
     leader_epoch: int
     timestamp_ms: int
     records: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DamagedSnapshot:
+    """A snapshot that could not be read, and where it is kept."""
+
+    path: str
+    reason: str
 
 
 @final
@@ -98,7 +102,7 @@ class MetadataLog:
     def __init__(
         self,
         fs: FileSystem,
-        log: PartitionLog,
+        log: SegmentLog,
         *,
         quorum: Quorum,
         quorum_records: QuorumRecords,
@@ -109,8 +113,8 @@ class MetadataLog:
         self.snapshot: Snapshot | None = snapshot
         """The snapshot found at ``open``; ``replayed`` drops it."""
         self.snapshot_id = snapshot_id
-        self.notes: list[Note] = []
-        """What ``open`` did of its own accord."""
+        self.damaged: tuple[DamagedSnapshot, ...] = ()
+        """Snapshots that ``open`` had to put aside; a person should know."""
         self._fs = fs
         self._log = log
         self._quorum = quorum
@@ -123,7 +127,7 @@ class MetadataLog:
     def open(
         cls,
         fs: FileSystem,
-        log: PartitionLog,
+        log: SegmentLog,
         *,
         node_id: int,
         directory_id: bytes,
@@ -138,20 +142,20 @@ class MetadataLog:
         try:
             return cls._open(fs, log, node_id, directory_id, now_ms, snapshot_bytes)
         except OSError as error:
-            raise LogDirectoryFailed(_parent(log.path), str(error)) from error
+            raise log.flush_failed(error) from error
 
     @classmethod
     def _open(
         cls,
         fs: FileSystem,
-        log: PartitionLog,
+        log: SegmentLog,
         node_id: int,
         directory_id: bytes,
         now_ms: int,
         snapshot_bytes: int,
     ) -> "MetadataLog":
         _remove_parts(fs, log.path)
-        snapshot_id, snapshot, notes = _latest_snapshot(fs, log)
+        snapshot_id, snapshot, damaged = _latest_snapshot(fs, log)
         state = _read_quorum_state(fs, log.path)
         start_offset = 0 if snapshot_id is None else snapshot_id.end_offset
         records = QuorumRecords() if snapshot is None else snapshot.quorum
@@ -176,7 +180,7 @@ class MetadataLog:
             snapshot=snapshot,
             snapshot_bytes=snapshot_bytes,
         )
-        opened.notes = notes
+        opened.damaged = damaged
         quorum.start(now_ms=now_ms)
         opened._perform(now_ms=now_ms)
         opened.flush()
@@ -259,8 +263,8 @@ class MetadataLog:
         self._log.end_flush(job)
         return self._quorum.flushed(self._log.flushed_offset)
 
-    def flush_failed(self, error: OSError) -> LogDirectoryFailed:
-        """The job has raised: nothing is committed any more."""
+    def flush_failed(self, error: OSError) -> Exception:
+        """The job has raised: nothing is committed any more; the condition to act on."""
         return self._log.flush_failed(error)
 
     @property
@@ -298,7 +302,7 @@ class MetadataLog:
         try:
             self._drop_old()
         except OSError as failure:
-            raise LogDirectoryFailed(_parent(self._log.path), str(failure)) from failure
+            raise self._log.flush_failed(failure) from failure
 
     def _drop_old(self) -> None:
         known = _snapshot_ids(self._fs, self._log.path)
@@ -341,8 +345,8 @@ def _check_voters(
 
 
 def _latest_snapshot(
-    fs: FileSystem, log: PartitionLog
-) -> tuple[SnapshotId | None, Snapshot | None, list[Note]]:
+    fs: FileSystem, log: SegmentLog
+) -> tuple[SnapshotId | None, Snapshot | None, tuple[DamagedSnapshot, ...]]:
     """The newest whole snapshot that the log continues. Adapts a log that ends before it.
 
     A damaged snapshot is put aside under another name once the state is found without it.
@@ -368,7 +372,7 @@ def _latest_snapshot(
     return None, None, _put_aside(fs, log.path, damaged)
 
 
-def _check_covered(log: PartitionLog, damaged: list[tuple[SnapshotId, str]]) -> None:
+def _check_covered(log: SegmentLog, damaged: list[tuple[SnapshotId, str]]) -> None:
     """Raise MetadataLogDamaged when the log lacks what a damaged snapshot held.
 
     The snapshot at offset 0 that Kafka formats a directory with holds the voters, no log does.
@@ -378,22 +382,19 @@ def _check_covered(log: PartitionLog, damaged: list[tuple[SnapshotId, str]]) -> 
             raise MetadataLogDamaged(log.path, f"{snapshot_id.file_name}: {reason}")
 
 
-def _put_aside(fs: FileSystem, path: str, damaged: list[tuple[SnapshotId, str]]) -> list[Note]:
+def _put_aside(
+    fs: FileSystem, path: str, damaged: list[tuple[SnapshotId, str]]
+) -> tuple[DamagedSnapshot, ...]:
     for snapshot_id, _ in damaged:
         source = f"{path}/{snapshot_id.file_name}"
         fs.rename(source, source + DAMAGED_SUFFIX)
-    return [
-        Note(
-            event="metadata_snapshot_damaged",
-            path=f"{path}/{snapshot_id.file_name}{DAMAGED_SUFFIX}",
-            facts={"reason": reason},
-            severe=True,
-        )
+    return tuple(
+        DamagedSnapshot(path=f"{path}/{snapshot_id.file_name}{DAMAGED_SUFFIX}", reason=reason)
         for snapshot_id, reason in damaged
-    ]
+    )
 
 
-def _batches(log: PartitionLog, start_offset: int) -> Iterator[Batch]:
+def _batches(log: SegmentLog, start_offset: int) -> Iterator[Batch]:
     """Batches from *start_offset* to the end. Raises MetadataLogDamaged."""
     offset = max(start_offset, log.log_start_offset)
     end_offset = log.log_end_offset
@@ -413,14 +414,14 @@ def _batches(log: PartitionLog, start_offset: int) -> Iterator[Batch]:
             raise MetadataLogDamaged(log.path, f"nothing can be read at offset {offset}")
 
 
-def _values(log: PartitionLog, batch: Batch) -> list[bytes]:
+def _values(log: SegmentLog, batch: Batch) -> list[bytes]:
     try:
         return batch_values(batch)
     except CorruptBatch as error:
         raise MetadataLogDamaged(log.path, f"at offset {batch.base_offset}: {error}") from error
 
 
-def _after(log: PartitionLog, records: QuorumRecords, batch: Batch) -> QuorumRecords:
+def _after(log: SegmentLog, records: QuorumRecords, batch: Batch) -> QuorumRecords:
     try:
         return records.after(read_control(batch))
     except (CorruptBatch, DecodeError) as error:

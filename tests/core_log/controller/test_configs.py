@@ -223,7 +223,7 @@ def test_groups_and_subscriptions_have_their_own_sources() -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "code", "message"),
     [
-        (TOPIC, "nope", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None),
+        (TOPIC, "nope", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ""),
         (
             TOPIC,
             "",
@@ -260,7 +260,7 @@ def test_groups_and_subscriptions_have_their_own_sources() -> None:
     ],
 )
 def test_what_cannot_be_described_says_why(
-    kind: int, name: str, code: ErrorCode, message: str | None
+    kind: int, name: str, code: ErrorCode, message: str
 ) -> None:
     """In Kafka's words, beside the resource."""
     result = described(BASE, kind, name)

@@ -477,3 +477,23 @@ def test_answers_are_those_of_one_request_after_the_other(
             assert (before - gone) | set(delta.topics_created) == model
         assert node.answers == expected
         assert set(node.topics) == model
+
+
+def test_a_damaged_snapshot_is_told() -> None:
+    """The state is whole without it, but a disk that damages files wants looking at."""
+    fs = MemoryFileSystem()
+    node = Node(fs).start()
+    job = node.controller.begin_snapshot()
+    job.run()
+    node.controller.end_snapshot(job)
+    node.close()
+    path = f"/data/{METADATA_TOPIC}-0/{job.snapshot_id.file_name}"
+    fs.flip_bit(path, 100)
+
+    (note,) = Node(fs).controller.notes
+
+    assert (note.event, note.path, note.severe) == (
+        "metadata_snapshot_damaged",
+        f"{path}.damaged",
+        True,
+    )

@@ -94,3 +94,13 @@ def test_asked_for_all_only_those_that_changed_are_listed() -> None:
     }
     assert listed == {"a": [(0, 0)], "b": []}
     assert len(decision.records) == 1
+
+
+def test_an_unknown_kind_of_election_fails_as_a_whole() -> None:
+    """The error stands above the partitions too."""
+    asked = [TopicPartitions(topic="a", partitions=[0])]
+    request = ElectLeadersRequest(election_type=5, topic_partitions=asked)
+
+    decision = elect_leaders(changed(leader=1, isr=[1]), request)
+
+    assert decision.response.error_code == ErrorCode.INVALID_REQUEST

@@ -58,5 +58,5 @@ def test_what_can_change_while_the_broker_runs(name: str, dynamic: Dynamic) -> N
 def test_a_broker_does_not_start_with_a_bad_value() -> None:
     """Names of other software's are its own affair."""
     check_static_configs({"log.retention.hours": "24", "plugin.own": "x"})
-    with pytest.raises(ConfigInvalid, match="log.retention.hours: Not a number of type INT"):
+    with pytest.raises(ConfigInvalid, match=r"log\.retention\.hours: Not a number"):
         check_static_configs({"log.retention.hours": "a day"})

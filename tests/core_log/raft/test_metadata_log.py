@@ -208,11 +208,11 @@ def test_a_damaged_snapshot_is_put_aside_while_the_log_still_has_all() -> None:
     again = opened(fs)
 
     assert state_of(again) == kept
-    (note,) = again.log.notes
-    assert (note.event, note.severe) == ("metadata_snapshot_damaged", True)
-    assert note.path == newest + ".damaged"
+    (damaged,) = again.log.damaged
+    assert damaged.path == newest + ".damaged"
+    assert "CRC" in damaged.reason
     assert fs.size(newest) is None
-    assert fs.size(note.path)
+    assert fs.size(damaged.path)
 
 
 def test_the_only_snapshot_may_be_damaged_while_the_log_is_whole() -> None:
@@ -228,7 +228,7 @@ def test_the_only_snapshot_may_be_damaged_while_the_log_is_whole() -> None:
     again = opened(fs)
 
     assert state_of(again) == [b"a"]
-    assert len(again.log.notes) == 1
+    assert len(again.log.damaged) == 1
 
 
 def test_without_a_way_to_the_whole_state_a_node_does_not_start() -> None:
