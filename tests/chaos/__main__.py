@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from ..interop.target import target
-from . import kill9
+from . import fuzz, kill9
 
 
 def main() -> int:
@@ -15,13 +15,17 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     kill = commands.add_parser("kill9", help="kill the broker under load, then judge the clients")
     kill.add_argument("--rounds", type=int, default=10)
-    for command in (kill,):
+    shots = commands.add_parser("fuzz", help="random requests of every API and version")
+    shots.add_argument("--requests", type=int, default=20_000)
+    for command in (kill, shots):
         command.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
         command.add_argument("--directory", type=Path, help="default: a new temporary folder")
     arguments = parser.parse_args()
     directory = arguments.directory or Path(tempfile.mkdtemp(prefix="chaos-"))
     directory.mkdir(parents=True, exist_ok=True)
     say(f"seed {arguments.seed}, files in {directory}")
+    if arguments.command == "fuzz":
+        return run_fuzz(directory, requests=arguments.requests, seed=arguments.seed)
     return run_kill9(directory, rounds=arguments.rounds, seed=arguments.seed)
 
 
@@ -31,6 +35,17 @@ def run_kill9(directory: Path, *, rounds: int, seed: int) -> int:
     say(str(report))
     say("clean" if report.is_clean else "NOT CLEAN")
     return 0 if report.is_clean else 1
+
+
+def run_fuzz(directory: Path, *, requests: int, seed: int) -> int:
+    node = target(directory / "node")
+    node.start()
+    try:
+        report = fuzz.run(node, requests=requests, rng=random.Random(seed), say=say)
+    finally:
+        node.kill()
+    say(str(report))
+    return 1 if report.failures else 0
 
 
 def say(text: str) -> None:
