@@ -231,6 +231,7 @@ class _Loading:
             if next_offset >= recovery_point:
                 self._cut(index, stop)
                 return next_offset
+            segment.hide_from(stop.position)
             self._damage = LogDamaged(
                 f"{segment.log_path}, byte {stop.position}",
                 offset=next_offset,

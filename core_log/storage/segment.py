@@ -222,7 +222,11 @@ class Segment:
     def cut_file(self, size_bytes: int) -> None:
         """Make the file *size_bytes* long; the adopted indexes describe no more than that."""
         self.file().truncate(size_bytes)
-        self.size_bytes = self.written_bytes = size_bytes
+        self.hide_from(size_bytes)
+
+    def hide_from(self, position: int) -> None:
+        """See no more than the bytes before *position*; the file stays as it is."""
+        self.size_bytes = self.written_bytes = position
 
     def truncate_to(self, offset: int) -> int:
         """Cut from the batch that holds *offset* on; the offset after the last one that stays.
