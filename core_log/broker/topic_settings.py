@@ -91,6 +91,6 @@ def _whole(values: Mapping[str, ConfigValue], name: str) -> int:
 
 
 def _bound(values: Mapping[str, ConfigValue], name: str) -> int | None:
-    """A bound, None where the text says "no bound": -1, or the largest long."""
+    """A bound, None where the text says "no bound": below zero, or the largest long."""
     value = _whole(values, name)
-    return None if value in (-1, LONG_MAX) else value
+    return None if value < 0 or value == LONG_MAX else value

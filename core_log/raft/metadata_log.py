@@ -20,7 +20,6 @@ from ..protocol.errors import DecodeError
 from ..records.batch import Batch, CorruptBatch, scan
 from ..records.control import read_control
 from .errors import MetadataLogDamaged, MetadataLogRefused
-from .log_config import METADATA_LOG_CONFIG as METADATA_LOG_CONFIG  # noqa: PLC0414 - for openers
 from .ports import FlushJob, SegmentLog
 from .quorum import Append, Proposal, Quorum, QuorumFacts, SaveState
 from .quorum_state import FILE_NAME, QuorumState, decode_quorum_state, encode_quorum_state

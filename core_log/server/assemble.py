@@ -24,20 +24,19 @@ from ..broker.topics import OwnTopics
 from ..controller.configs import effective_topic_configs
 from ..controller.controller import Controller
 from ..controller.decision import ControllerConfig
-from ..controller.features import SUPPORTED
-from ..controller.image import MetadataImage
-from ..controller.nodes import allocate_producer_ids
+from ..controller.image import EndpointImage, MetadataImage
+from ..controller.log_config import METADATA_LOG_CONFIG
+from ..controller.nodes import allocate_producer_ids, own_registration
 from ..controller.topics import create_topics
 from ..groups.config import GroupConfig
 from ..groups.effects import Note as GroupNote
 from ..kernel.errors import ApiError
 from ..kernel.ids import ID_BYTES
 from ..kernel.ports import Clock, FileSystem, Random
-from ..protocol.messages import broker_registration as registration
 from ..protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
+from ..protocol.messages.broker_registration import BrokerRegistrationRequest
 from ..protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from ..raft.metadata_log import (
-    METADATA_LOG_CONFIG,
     METADATA_TOPIC,
     METADATA_TOPIC_ID,
     MetadataLog,
@@ -248,28 +247,27 @@ def _open_controller(host: Host, spec: Specification, directory: LogDirectory) -
         directory_id=directory.directory_id,
         now_ms=host.clock.now_ms(),
     )
-    return Controller(metadata_log, cluster_id=directory.cluster_id)
+    controller = Controller(metadata_log, cluster_id=directory.cluster_id)
+    for entry in controller.notes:
+        _tell(host, entry)
+    return controller
 
 
 def _registration(
     host: Host, spec: Specification, directories: Sequence[LogDirectory]
-) -> registration.BrokerRegistrationRequest:
-    return registration.BrokerRegistrationRequest(
+) -> BrokerRegistrationRequest:
+    return own_registration(
         broker_id=spec.config.node_id,
         cluster_id=directories[0].cluster_id,
         incarnation_id=host.rng.randbytes(ID_BYTES),
-        listeners=[
-            registration.Listener(
-                name=endpoint.listener,
+        endpoints=[
+            EndpointImage(
+                listener=endpoint.listener,
                 host=endpoint.host,
                 port=endpoint.port,
                 security_protocol=_SECURITY_PROTOCOLS[endpoint.security_protocol],
             )
             for endpoint in spec.config.advertised
-        ],
-        features=[
-            registration.Feature(name=name, min_supported_version=low, max_supported_version=high)
-            for name, (low, high) in SUPPORTED.items()
         ],
         rack=spec.config.rack,
         log_dirs=[directory.directory_id for directory in directories],

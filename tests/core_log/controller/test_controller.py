@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from headwater.core_log.controller.controller import Committed, Controller
 from headwater.core_log.controller.decision import ControllerConfig, Decision
 from headwater.core_log.controller.image import EndpointImage, MetadataImage
+from headwater.core_log.controller.log_config import METADATA_LOG_CONFIG
 from headwater.core_log.controller.nodes import own_registration
 from headwater.core_log.controller.topics import create_topics, delete_topics
 from headwater.core_log.kernel.errors import ApiError, ErrorCode
@@ -29,7 +30,6 @@ from headwater.core_log.protocol.metadata.feature_level_record import FeatureLev
 from headwater.core_log.protocol.metadata.topic_record import TopicRecord
 from headwater.core_log.raft.errors import MetadataLogDamaged, MetadataLogRefused
 from headwater.core_log.raft.metadata_log import (
-    METADATA_LOG_CONFIG,
     METADATA_TOPIC,
     METADATA_TOPIC_ID,
     MetadataLog,

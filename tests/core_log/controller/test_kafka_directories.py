@@ -13,10 +13,10 @@ import pytest
 
 from headwater.core_log.controller.controller import Controller
 from headwater.core_log.controller.image import ConfigResource, ConfigResourceType
+from headwater.core_log.controller.log_config import METADATA_LOG_CONFIG
 from headwater.core_log.controller.nodes import own_registration
 from headwater.core_log.kernel.ports import OpenMode
 from headwater.core_log.raft.metadata_log import (
-    METADATA_LOG_CONFIG,
     METADATA_TOPIC,
     METADATA_TOPIC_ID,
     MetadataLog,

@@ -3,8 +3,8 @@
 import random
 from dataclasses import dataclass
 
+from headwater.core_log.controller.log_config import METADATA_LOG_CONFIG
 from headwater.core_log.raft.metadata_log import (
-    METADATA_LOG_CONFIG,
     METADATA_TOPIC,
     METADATA_TOPIC_ID,
     CommittedBatch,
