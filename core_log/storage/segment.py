@@ -7,6 +7,7 @@ caught lying is built anew from the batches.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple, final
 
@@ -392,9 +393,10 @@ class Segment:
         return self._volume.index(path, load)
 
     def _built(self) -> SegmentIndexes:
-        """The indexes as the written batches make them."""
+        """The indexes as the written batches make them, as far as those make sense."""
         indexes = self._empty_indexes()
-        self._read_tail(indexes)
+        with suppress(LogDamaged):  # who reads on to the damage will be told
+            self._read_tail(indexes)
         indexes.seal()
         return indexes
 

@@ -186,13 +186,19 @@ def test_a_clean_start_reads_no_batches() -> None:
     assert world.log.log_end_offset == 40
 
 
-@pytest.mark.parametrize("name", ["index", "timeindex", "both"])
-@pytest.mark.parametrize("spoil", ["missing", "empty", "cut", "zeros", "noise", "shifted"])
+SPOILT = [
+    (name, spoil)
+    for name in ("index", "timeindex", "both")
+    for spoil in ("missing", "empty", "cut", "zeros", "noise", "shifted")
+    # A time index that looks right is believed: it was synced before anybody relied on it.
+    if name == "index" or spoil not in ("noise", "shifted")
+]
+
+
+@pytest.mark.parametrize(("name", "spoil"), SPOILT)
 @pytest.mark.parametrize("is_clean", [True, False])
 def test_indexes_are_caches(name: str, spoil: str, *, is_clean: bool) -> None:
-    """Whatever an offset index holds, every record is found; a time index may not look whole."""
-    if name != "index" and spoil in ("noise", "shifted"):
-        pytest.skip("a time index that looks right is believed: it was synced before")
+    """Missing, torn or, if of offsets, plain wrong: every record is found."""
     world = World(replace(SMALL, segment_bytes=2000))
     for _ in range(60):
         world.append()
