@@ -590,6 +590,22 @@ def test_truncation_takes_whole_batches_and_forgets_their_producers() -> None:
     assert offsets_in(world.log) == list(range(12))
 
 
+def test_producers_of_cut_records_stay_forgotten() -> None:
+    """A snapshot from before a cut must not speak for what was written after it."""
+    world = World(SMALL)
+    for sequence in range(25):  # rolls at 10 and 20
+        world.append(producer_id=7, sequence=sequence)
+    world.log.flush()
+    world.log.truncate_to(15)
+    for sequence in range(0, 10, 2):
+        world.append(2, producer_id=8, sequence=sequence)
+    world.log.flush()
+    world.log.truncate_to(21)
+    assert world.append(producer_id=7, sequence=14).duplicate
+    assert world.append(producer_id=7, sequence=15).base_offset == 21
+    assert world.append(producer_id=8, sequence=6).base_offset == 22
+
+
 def test_a_log_starts_over_elsewhere() -> None:
     world = filled(SMALL)
     world.log.truncate_fully_and_start_at(100)

@@ -199,7 +199,7 @@ SPOILT = [
 @pytest.mark.parametrize("is_clean", [True, False])
 def test_indexes_are_caches(name: str, spoil: str, *, is_clean: bool) -> None:
     """Missing, torn or, if of offsets, plain wrong: every record is found."""
-    world = World(replace(SMALL, segment_bytes=2000))
+    world = World(replace(SMALL, segment_bytes=2100))
     for _ in range(60):
         world.append()
         world.clock.advance(10)
