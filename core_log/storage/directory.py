@@ -389,22 +389,37 @@ class LogDirectory:
         """Close every log, checkpoint, leave the clean-shutdown marker, give the lock up.
 
         Without *high_watermarks* those of the last checkpoint stand. Without *clean* the files are
-        let go as they are. Raises DiskFull, LogDirectoryFailed.
+        let go as they are. Raises LogDirectoryFailed.
         """
         try:
             if clean and self._volume.failure is None:
-                for log in self._logs.values():
-                    log.close()
-                self.checkpoint(
-                    self._last_high_watermarks if high_watermarks is None else high_watermarks
-                )
-                with _failing(self._volume):
-                    marker = json.dumps({"version": 0, "brokerEpoch": broker_epoch}).encode()
-                    write_durably(self._volume.fs, f"{self.path}/{CLEAN_SHUTDOWN}", marker)
-                    self._volume.fs.sync_directory(self.path)
+                self._close_logs(high_watermarks, broker_epoch)
         finally:
             self._volume.close()
             self._lock.close()
+
+    def _close_logs(self, high_watermarks: Offsets | None, broker_epoch: int) -> None:
+        for log in self._logs.values():
+            with suppress(DiskFull):
+                log.write()  # what finds no space now was not acknowledged
+            log.close()
+        job = self.begin_checkpoint(
+            self._last_high_watermarks if high_watermarks is None else high_watermarks
+        )
+        with _failing(self._volume):
+            job.run()
+            if job.is_done:
+                self._mark_clean(broker_epoch)
+
+    def _mark_clean(self, broker_epoch: int) -> None:
+        marker = json.dumps({"version": 0, "brokerEpoch": broker_epoch}).encode()
+        try:
+            write_durably(self._volume.fs, f"{self.path}/{CLEAN_SHUTDOWN}", marker)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
+            return  # the next start reads what follows the recovery points, that is nothing
+        self._volume.fs.sync_directory(self.path)
 
     def free_bytes(self) -> int:
         """Space left on the disk. Raises LogDirectoryFailed."""

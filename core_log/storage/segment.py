@@ -27,7 +27,7 @@ from .index import (
 )
 from .scan import LOOKUP_WINDOW_BYTES, WALK_WINDOW_BYTES, Found, walk_headers
 from .transactions import TransactionIndex
-from .volume import NO_SPACE, Volume
+from .volume import INDEX_OVERHEAD_BYTES, NO_SPACE, Volume
 
 
 class Located(NamedTuple):
@@ -374,7 +374,7 @@ class Segment:
             is_missing = not data and self.written_bytes > self.interval_bytes
             if is_missing or index.fault(self.written_bytes):
                 index = self._built().offsets
-            return index, len(index.entries)
+            return index, len(index.entries) + INDEX_OVERHEAD_BYTES
 
         return self._volume.index(path, load)
 
@@ -388,7 +388,7 @@ class Segment:
             index = TimeIndex(self.base_offset, data)
             if (not data and self.written_bytes) or index.fault():
                 index = self._built().times
-            return index, len(index.entries)
+            return index, len(index.entries) + INDEX_OVERHEAD_BYTES
 
         return self._volume.index(path, load)
 
@@ -433,4 +433,4 @@ class Segment:
 
 
 def _already(index: OffsetIndex | TimeIndex) -> Callable[[], tuple[OffsetIndex | TimeIndex, int]]:
-    return lambda: (index, len(index.entries))
+    return lambda: (index, len(index.entries) + INDEX_OVERHEAD_BYTES)

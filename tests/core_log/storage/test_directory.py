@@ -343,6 +343,23 @@ def test_a_checkpoint_on_a_full_disk_is_tried_again() -> None:
     assert (world.log.log_start_offset, world.log.latest_epoch) == (2, 2)
 
 
+@pytest.mark.parametrize("left_bytes", [0, 60, 100, 2000])
+def test_a_full_disk_still_stops_and_starts(left_bytes: int) -> None:
+    """Cleanly if the reserve suffices; what was flushed is there in any case."""
+    world = World()
+    world.append()
+    world.log.flush()
+    world.append()
+    world.fs.capacity_bytes = world.fs.used_bytes + left_bytes
+    world.restart()
+    assert 0 in offsets_in(world.log)
+    world.fs.capacity_bytes = world.fs.used_bytes
+    world.directory.close()
+    world.fs.capacity_bytes = None
+    world.start()
+    assert 0 in offsets_in(world.log)
+
+
 def test_nothing_is_created_on_a_full_disk() -> None:
     world = World()
     world.fs.capacity_bytes = world.fs.used_bytes
