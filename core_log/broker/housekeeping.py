@@ -126,7 +126,8 @@ class Housekeeping:
         def done(outcome: OSError | None) -> None:
             directory.end_checkpoint(job, outcome)
             if outcome is None:
-                result.resolve(None)
+                # A full disk raises nothing: the next checkpoint may find space.
+                result.resolve(None if job.is_done else DiskFull(directory.path))
                 return
             failure = LogDirectoryFailed(directory.path, str(outcome))
             self._failed(failure)

@@ -106,6 +106,7 @@ class LocalBroker:
         self.unread_bytes = 0
         """What the broker is told of answers that nobody takes; a test may set it."""
         self.failures: list[LogDirectoryFailed] = []
+        """One for each directory that failed since the start."""
         self.disk = ManualDisk()
         self.broker: Broker | None = None
         self.configs = CONFIGS | dict(configs or {})
@@ -146,6 +147,7 @@ class LocalBroker:
             data_dirs=self._data_dirs,
             producer_id_expiration_ms=settings.whole("producer.id.expiration.ms"),
         )
+        self.failures.clear()
         self._directories = open_directories(host, spec)
         self.broker = assemble(host, spec, self._directories)
         self._dispatcher = Dispatcher(self.broker, HANDLERS)
@@ -243,6 +245,8 @@ class LocalBroker:
         self._turn_wanted = True
 
     def _failed(self, failure: LogDirectoryFailed) -> None:
+        if any(known.path == failure.path for known in self.failures):
+            return  # as a node does
         self.failures.append(failure)
         if self.broker is not None:
             self.broker.partitions.take_offline(failure)
