@@ -79,6 +79,8 @@ class Specification:
     data_dirs: tuple[str, ...]
     cluster_id: str | None = None
     producer_id_expiration_ms: int = 86_400_000
+    open_files_max: int = 512
+    """Segment and index files kept open at once; further ones are reopened when needed."""
 
 
 def open_directories(host: Host, spec: Specification) -> list[LogDirectory]:
@@ -94,6 +96,7 @@ def open_directories(host: Host, spec: Specification) -> list[LogDirectory]:
                 cluster_id=cluster_id,
                 clock=host.clock,
                 rng=host.rng,
+                open_files_max=spec.open_files_max,
                 on_failure=host.failed,
             )
             directories.append(directory)

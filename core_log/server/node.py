@@ -7,6 +7,7 @@ clean-shutdown marker.
 
 import asyncio
 import random
+import resource
 import socket
 from collections.abc import Callable, Sequence
 from typing import Final, final
@@ -36,6 +37,8 @@ SWEEP_SECONDS: Final = 1.0
 DRAIN_SECONDS_MAX: Final = 5.0
 """How long a clean stop waits for what is under way."""
 DRAIN_POLL_SECONDS: Final = 0.002
+OPEN_FILES_MAX: Final = 8192
+"""More would cost memory without saving much: an idle file is reopened in microseconds."""
 ANY_HOSTS: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - compared with, not bound to
 
 
@@ -98,6 +101,7 @@ class Node:
                 data_dirs=tuple(str(path) for path in self.settings.data_dirs),
                 cluster_id=self.settings.cluster_id,
                 producer_id_expiration_ms=self.settings.whole("producer.id.expiration.ms"),
+                open_files_max=_open_files_max(),
             )
             self._directories = open_directories(host, spec)
             self.broker = assemble(host, spec, self._directories)
@@ -209,3 +213,9 @@ class Node:
         holds_metadata = bool(self._directories) and failure.path == self._directories[0].path
         if holds_metadata or len(self._failed_paths) == len(self.settings.data_dirs):
             self._on_fatal(failure)
+
+
+def _open_files_max() -> int:
+    """Half of what the system lets this process open; connections have the other half."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return OPEN_FILES_MAX if soft == resource.RLIM_INFINITY else min(OPEN_FILES_MAX, soft // 2)
