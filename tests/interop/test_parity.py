@@ -1,0 +1,188 @@
+"""Raw requests at the edges of every API: the target must answer as Apache Kafka does.
+
+Kafka and the target run side by side and are asked the same. Where we answer otherwise on purpose,
+``DEVIATIONS`` says why; a case that differs no longer must leave that table. Each case is asked in
+the lowest and the highest version that both serve; ``HEADWATER_INTEROP_PARITY=all``
+asks in all of them.
+"""
+
+import itertools
+import os
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from .parity import API_BY_NAME, Context, RawClient, batch, converse
+from .parity_cases import cases
+from .target import TARGET_NAME, Target, kafka_server
+from .toolchain import needed
+from .waiting import eventually
+
+pytestmark = pytest.mark.jvm
+
+CASES = cases()
+ALL_VERSIONS = os.environ.get("HEADWATER_INTEROP_PARITY") == "all"
+
+DEVIATIONS: dict[str, str] = {
+    # Meant: what Kafka answers would be worse, or costs what we do not want to pay.
+    "Metadata: create": "it exists before we answer; Kafka says UNKNOWN and creates it later",
+    "IncrementalAlterConfigs: unknown operation": "INVALID_REQUEST; Kafka fails inside (-1)",
+    "Produce: null": "refused; Kafka fails inside and never answers",
+    "Produce: codec 5": "refused by name; Kafka fails inside (-1)",
+    "Produce: codec 7": "refused by name; Kafka fails inside (-1)",
+    "Produce: gzip that is none": "we do not unpack what we need not look into",
+    "Produce: snappy that is none": "we do not unpack what we need not look into",
+    "Produce: lz4 that is none": "we do not unpack what we need not look into",
+    "Produce: zstd that is none": "we do not unpack what we need not look into",
+    "Produce: batch and rubbish": "refused; Kafka drops bytes behind the last whole batch",
+    "Produce: acks 2 to unknown": "acks are checked first",
+    "Produce: transactional id without batch": "there are no transactions yet",
+    "Produce: transactional without id": "there are no transactions yet",
+    "DescribeConfigs: group": "there are no groups of the new protocol yet",
+    # Open: small things in which Kafka's answer is as good, and somebody may rely on it.
+    "Metadata: of a topic twice": "Kafka names a topic once, however often it is asked for",
+    "DescribeTopicPartitions: known and unknown": "Kafka always gives authorized operations",
+    "DescribeConfigs: topic": "no synonyms of retention.ms and flush.ms where nothing is set",
+    "DeleteGroups: empty": "Kafka names a group once, however often it is asked for",
+    "DescribeProducers: known and unknown": "INVALID_TOPIC for a name that none can have",
+    "InitProducerId: with an epoch only": "INVALID_REQUEST",
+    "ListOffsets: -7": "UNSUPPORTED_VERSION for a special timestamp that is not known",
+    "ListOffsets: empty partition": "leader epoch 0 beside 'no largest timestamp'",
+    "ListOffsets: twice": "INVALID_REQUEST, once, for a partition that is named twice",
+    "Fetch: unknown topic": "aborted transactions are empty beside an error, not null",
+    "Fetch: no id": "aborted transactions are empty beside an error, not null",
+    "Fetch: bad topic": "aborted transactions are empty beside an error, not null",
+    "Fetch: unknown partition": "aborted transactions are empty beside an error, not null",
+    "Fetch: epoch without session": "FETCH_SESSION_ID_NOT_FOUND",
+    "Produce: same partition twice": "Kafka answers a partition once",
+    "Produce: append time attribute": "accepted where the topic keeps the producer's time",
+    "Produce: timestamp -2": "accepted",
+    "Produce: max timestamp lies low": "accepted, and put right",
+    "Produce: producer without epoch": "accepted",
+    "Produce: timestamp ahead": "the record is named (and the log start offset)",
+    **dict.fromkeys(
+        (
+            "Produce: base offset 5",
+            "Produce: count too high",
+            "Produce: count too low",
+            "Produce: count zero",
+            "Produce: count negative",
+            "Produce: last offset too high",
+            "Produce: no records but a delta",
+            "Produce: control batch",
+            "Produce: producer without sequence",
+            "Produce: old duplicate",
+            "Produce: gap",
+            "Produce: overlapping duplicate",
+            "Produce: newer epoch late",
+            "Produce: older epoch",
+            "Produce: compacted without key",
+        ),
+        "the log start offset stands beside errors that the batch or its sequence causes",
+    ),
+}
+"""Cases in which we answer otherwise. The text is our reason, or what Kafka does."""
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    reference = needed(lambda: kafka_server(tmp_path_factory.mktemp("reference")))
+    needed(reference.start)
+    yield reference
+    reference.stop()
+
+
+@pytest.fixture(scope="module")
+def ranges(kafka: Target, broker: Target) -> dict[int, tuple[int, int]]:
+    """The versions that both serve, by API key; coordinators are awake behind it."""
+    served = []
+    for each in (kafka.bootstrap, broker.bootstrap):
+        client = RawClient(each)
+        served.append(client.ranges)
+        eventually(partial(_awake, client))
+        client.close()
+    first, second = served
+    return {
+        key: (max(first[key][0], low), min(first[key][1], high))
+        for key, (low, high) in second.items()
+        if key in first
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_answer_is_kafkas(
+    name: str, kafka: Target, broker: Target, ranges: dict[int, tuple[int, int]]
+) -> None:
+    """Error codes, defaults and shapes, version by version."""
+    api = API_BY_NAME[name.partition(":")[0]]
+    if api.key not in ranges:
+        pytest.skip(f"{api.name} is not served")
+    low, high = ranges[api.key]
+    every = range(max(low, api.versions.first), min(high, api.versions.last) + 1)
+    versions = every if ALL_VERSIONS else sorted({every[0], every[-1]})
+    differences: list[tuple[int, Any, Any]] = []
+    for version in versions:
+        number = next(_numbers)
+        answers = [
+            converse(each.bootstrap, CASES[name], version, _prepared(each.bootstrap, number))
+            for each in (kafka, broker)
+        ]
+        if answers[0] != answers[1]:
+            differences.append((version, answers[0], answers[1]))
+    if TARGET_NAME != "kafka" and name in DEVIATIONS:
+        assert differences, f"{name} differs no longer: strike it off DEVIATIONS"
+        return
+    for version, expected, given in differences:
+        assert given == expected, f"{name}, version {version}"
+
+
+def _prepared(bootstrap: str, number: int) -> Context:
+    """A topic of two partitions, three records in the first; names nobody used."""
+    topic = f"parity-{number}"
+    client = RawClient(bootstrap)
+    wanted = {"name": topic, "num_partitions": 2, "replication_factor": 1}
+    fields = {"topics": [wanted], "timeout_ms": 10_000}
+    answer = client.ask(API_BY_NAME["CreateTopics"], 7, fields)
+    assert answer is not None
+    data = [{"index": 0, "records": batch([(b"a", b"1")] * 3)}]
+    sent = {
+        "acks": -1,
+        "timeout_ms": 10_000,
+        "topic_data": [{"name": topic, "partition_data": data}],
+    }
+
+    def produced() -> bool:
+        placed = client.ask(API_BY_NAME["Produce"], 9, sent)
+        assert placed is not None
+        return bool(placed["responses"][0]["partition_responses"][0]["error_code"] == 0)
+
+    eventually(produced)
+    client.close()
+    return {
+        "topic": topic,
+        "topic_id": answer["topics"][0]["topic_id"],
+        **{word: f"{word}-{topic}" for word in ("group", "new", "compacted", "stamped")},
+        "dotted": f"d.{topic}",
+        "underscored": f"d_{topic}",
+    }
+
+
+def _awake(client: RawClient) -> bool:
+    """Whether the coordinators of groups and producers answer without an error."""
+    group = client.ask(API_BY_NAME["FindCoordinator"], 2, {"key": "some-group", "key_type": 0})
+    producer = client.ask(
+        API_BY_NAME["InitProducerId"], 2, {"transactional_id": None, "transaction_timeout_ms": 1000}
+    )
+    assert group is not None
+    assert producer is not None
+    if group["error_code"] == 0:
+        listed = client.ask(
+            API_BY_NAME["OffsetFetch"], 5, {"group_id": "some-group", "topics": None}
+        )
+        assert listed is not None
+        return bool(listed["error_code"] == 0 and producer["error_code"] == 0)
+    return False
