@@ -1,1 +1,1 @@
-"""Words, errors, bounds and ports that every other part of the log shares. Imports nothing of ours."""
+"""Words, errors, bounds and ports that every other part of the log shares."""

@@ -38,7 +38,11 @@ def parse_id(text: str) -> bytes:
     try:
         identity = base64.urlsafe_b64decode(text + "==")
     except (binascii.Error, ValueError) as error:
-        raise ValueError(f"{text!r} is not a Kafka id: expected 22 URL-safe base64 characters") from error
+        raise ValueError(
+            f"{text!r} is not a Kafka id: expected 22 URL-safe base64 characters"
+        ) from error
     if len(identity) != ID_BYTES:
-        raise ValueError(f"{text!r} is not a Kafka id: it holds {len(identity)} bytes, not {ID_BYTES}")
+        raise ValueError(
+            f"{text!r} is not a Kafka id: it holds {len(identity)} bytes, not {ID_BYTES}"
+        )
     return identity

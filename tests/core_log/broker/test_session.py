@@ -32,6 +32,10 @@ class Wire:
     def close(self, reason: str) -> None:
         self.closed = reason
 
+    def is_reading(self) -> bool:
+        """The same as ``reading``, for a checker that believes it cannot change."""
+        return self.reading
+
     def pause_reading(self) -> None:
         self.reading = False
 
@@ -117,7 +121,7 @@ def test_a_flood_behind_a_parked_request_stops_the_reading() -> None:
     session.receive(bytearray(b"now"))
     assert not wire.reading
     script.settle(0)
-    assert wire.reading
+    assert wire.is_reading()
     assert len(wire.sent) == WAITING_FRAMES_MAX + 1
 
 
@@ -129,7 +133,7 @@ def test_a_peer_that_does_not_read_is_not_served_on() -> None:
     assert not wire.reading
     session.writing_paused(False)
     assert wire.sent == [b"0"]
-    assert wire.reading
+    assert wire.is_reading()
 
 
 def test_a_violation_closes_after_the_answers_before_it() -> None:
