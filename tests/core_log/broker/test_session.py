@@ -119,7 +119,7 @@ def test_a_flood_behind_a_parked_request_stops_the_reading() -> None:
         session.receive(bytearray(b"now"))
     assert wire.reading
     session.receive(bytearray(b"now"))
-    assert not wire.reading
+    assert not wire.is_reading()
     script.settle(0)
     assert wire.is_reading()
     assert len(wire.sent) == WAITING_FRAMES_MAX + 1
