@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format lint types contracts spelling fast sim interop chaos \
-        bench bench-log wheel test-wheel pins clean
+        bench bench-log docs wheel test-wheel pins clean
 
 help: ## list the tasks
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -69,6 +69,9 @@ bench: bench-log ## every comparison
 
 bench-log: .venv/.ready ## Apache Kafka 4.3 and Headwater in turn, the same clients; ARGS=--quick
 	@$(PY) -m benchmarks.log $(ARGS)
+
+docs: .venv/.ready ## write docs/reference from the code
+	@$(PY) -m tools.docs
 
 wheel: .venv/.ready ## build dist/*.whl and the source archive
 	@rm -rf dist && $(PY) -m hatchling build

@@ -1,5 +1,6 @@
 """``headwater broker``: run one node until it is told to stop."""
 
+import errno
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
@@ -26,8 +27,8 @@ STOP_MS_MAX: Final = 30_000
 
 
 @click.command(
-    epilog="Variables HEADWATER_BROKER_NODE_ID and so on set the same; flags win over variables, "
-    "variables over the file. SIGTERM stops cleanly."
+    epilog="Every setting can also stand in the file, by its name with underscores (data_dirs), or "
+    "in a variable (HEADWATER_BROKER_DATA_DIRS). docs/reference has them all."
 )
 @settings_options(BrokerSettings)
 @click.option(
@@ -47,8 +48,22 @@ STOP_MS_MAX: Final = 30_000
 def broker(log_level: str, log_form: str, **arguments: Any) -> None:
     """Run a broker: a cluster of one that Kafka clients take for Kafka.
 
-    Without flags it listens on 127.0.0.1:9092 and keeps its data in ./headwater-data.
-    """
+    Without flags it listens on 127.0.0.1:9092 and keeps its data in ./headwater-data; both are made
+    when they are not there. The line "ready" says that clients are served. SIGTERM and Ctrl-C stop
+    it cleanly; after a crash the next start repairs what was being written, and says what it did.
+
+    A record is on disk before a producer with acks=all hears of it, unless its topic says
+    otherwise (flush.messages). There is no authentication yet: other addresses than loopback are
+    open to everyone who reaches them.
+
+    \b
+    Examples:
+      headwater broker --set num.partitions=3 --set log.retention.hours=72
+      headwater broker --data-dir disk1/log --data-dir disk2/log
+      headwater broker --monitor 127.0.0.1:9100      # /metrics and /health
+      headwater broker --listener PLAINTEXT://0.0.0.0:9092 \\
+          --advertised-listener PLAINTEXT://log.example.net:9092
+    """  # noqa: D301 - the backspace is how click is told to leave lines as they are
     settings = load_settings(BrokerSettings, arguments, prefix=PREFIX).values
     log = logger(out=sys.stderr, form=Form(log_form), level=Level[log_level.upper()])
 
@@ -93,7 +108,7 @@ class _Running(AbstractAsyncContextManager["_Running"]):
         ) as error:
             raise StartRefused(str(error)) from error
         except OSError as error:
-            raise StartRefused(f"cannot listen: {error}") from error
+            raise StartRefused(_cannot_listen(self.node.settings, error)) from error
         return self
 
     async def __aexit__(
@@ -111,6 +126,17 @@ class _Running(AbstractAsyncContextManager["_Running"]):
             self._log.debug(event, **facts)
         else:
             self._log.info(event, **facts)
+
+
+def _cannot_listen(settings: BrokerSettings, error: OSError) -> str:
+    listeners = ", ".join(str(listener) for listener in settings.listeners)
+    way_out = (
+        "another process listens there: stop it, or give another --listener (port 0 takes a free "
+        "one)"
+        if error.errno == errno.EADDRINUSE
+        else "give an address of this machine with --listener"
+    )
+    return f"cannot listen on {listeners}: {error.strerror or error}; {way_out}"
 
 
 def _monitor(node: Node, settings: BrokerSettings) -> "HttpPort":

@@ -4,7 +4,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar, final
 
 import click
 from confluent_kafka import KafkaError, KafkaException
@@ -12,6 +12,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported wi
     AdminClient,
     OffsetSpec,
 )
+
+from ..kernel.errors import ErrorCode
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,6 +23,15 @@ BOOTSTRAP_DEFAULT: Final = "127.0.0.1:9092"
 REQUEST_TIMEOUT_SECONDS: Final = 30.0
 EARLIEST: Final[OffsetSpec] = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # has no types
 LATEST: Final[OffsetSpec] = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # has no types
+LIBRDKAFKA_TEXT: Final = "Broker: "
+"""How librdkafka's own words for a code begin, where the broker sent none."""
+_HINTS: Final = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "'headwater topics list' shows what there is",
+    ErrorCode.TOPIC_ALREADY_EXISTS: "--if-not-exists makes that fine",
+    ErrorCode.GROUP_ID_NOT_FOUND: "'headwater groups list' shows what there is",
+    ErrorCode.NON_EMPTY_GROUP: "stop its members first",
+    ErrorCode.UNKNOWN_MEMBER_ID: "stop the group's members first",
+}
 EXIT_REFUSED: Final = 1
 """The cluster was reached and said no, or could not be reached. Wrong usage is 2, as for click."""
 
@@ -70,6 +81,8 @@ def cluster_options(command: Callable[P, T]) -> Callable[..., T]:
 
     @click.option(
         "--bootstrap",
+        "--bootstrap-server",
+        "bootstrap",
         envvar=BOOTSTRAP_VARIABLE,
         default=BOOTSTRAP_DEFAULT,
         show_default=True,
@@ -92,6 +105,17 @@ def cluster_options(command: Callable[P, T]) -> Callable[..., T]:
         return command(cluster, *args, **kwargs)  # type: ignore[arg-type]  # the Cluster is ours
 
     return wrapped
+
+
+@final
+class KafkaHabits(click.Group):
+    """A group of commands that knows what Kafka's own tools call them: ``--list`` is ``list``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does, with the way out for a flag that is a command here."""
+        if args and args[0].removeprefix("--") in self.commands and args[0][:2] == "--":
+            ctx.fail(f"it is a command here: '{ctx.command_path} {args[0].removeprefix('--')} …'")
+        return super().parse_args(ctx, args)
 
 
 def json_option(command: Callable[P, T]) -> Callable[P, T]:
@@ -119,14 +143,24 @@ def settled(results: dict[str, "Future[T]"], doing: str) -> dict[str, T]:
             done[name] = future.result(timeout=REQUEST_TIMEOUT_SECONDS)
         except KafkaException as error:
             problems.append(f"{doing} {name}: {explain(error.args[0])}")
+        except TimeoutError:
+            problems.append(f"{doing} {name}: no answer within {REQUEST_TIMEOUT_SECONDS:.0f} s")
     if problems:
         raise Refused("\n".join(problems))
     return done
 
 
 def explain(error: KafkaError) -> str:
-    """Code and text of an error, once."""
-    return f"{error.name()}: {error.str()}"
+    """Kafka's name of an error, what it means, and the way out where there is one."""
+    text = error.str()
+    try:
+        code = ErrorCode(error.code())
+    except ValueError:  # librdkafka's own, below zero
+        return f"{error.name()}: {text}"
+    if text.startswith(LIBRDKAFKA_TEXT):
+        text = code.meaning
+    hint = _HINTS.get(code)
+    return f"{code.name}: {text}" if hint is None else f"{code.name}: {text.rstrip('.')}; {hint}"
 
 
 def stdout_is_closed() -> None:

@@ -13,7 +13,15 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported wi
 
 from headwater.service.tables import columns, show
 
-from .cluster import Cluster, cluster_options, json_option, pairs, settled
+from .cluster import (
+    Cluster,
+    KafkaHabits,
+    Refused,
+    cluster_options,
+    json_option,
+    pairs,
+    settled,
+)
 
 _SHOWN: Final = columns("name", "value", "source", "read_only", "sensitive")
 _TYPES: Final = {
@@ -25,7 +33,7 @@ _resource = click.argument("kind", type=click.Choice(list(_TYPES)))
 _name = click.argument("name")
 
 
-@click.group()
+@click.group(cls=KafkaHabits)
 def configs() -> None:
     """Configurations of topics, brokers and groups: describe, set, unset."""
 
@@ -38,8 +46,9 @@ def configs() -> None:
 @cluster_options
 def describe(cluster: Cluster, kind: str, name: str, everything: bool, as_json: bool) -> None:  # noqa: FBT001 - flags
     """Configurations of one resource, such as: topic orders, or: broker 1."""
-    resource = ConfigResource(_TYPES[kind], name)
     admin = cluster.admin()  # kept: its destruction would end the request
+    _check_broker(admin, kind, name)
+    resource = ConfigResource(_TYPES[kind], name)
     answer: Any = admin.describe_configs([resource])
     entries = settled({name: answer[resource]}, f"describing {kind}")[name]
     rows = [
@@ -84,8 +93,18 @@ def unset(cluster: Cluster, kind: str, name: str, names: tuple[str, ...]) -> Non
 
 
 def _change(cluster: Cluster, kind: str, name: str, entries: list[ConfigEntry]) -> None:
-    resource = ConfigResource(_TYPES[kind], name, incremental_configs=entries)
     admin = cluster.admin()
+    _check_broker(admin, kind, name)
+    resource = ConfigResource(_TYPES[kind], name, incremental_configs=entries)
     answer: Any = admin.incremental_alter_configs([resource])
     settled({name: answer[resource]}, f"changing {kind}")
     click.echo(f"changed {', '.join(entry.name for entry in entries)} of {kind} {name}")
+
+
+def _check_broker(admin: Any, kind: str, name: str) -> None:
+    """Raise Refused for a broker that is not there: librdkafka would wait for it in silence."""
+    if kind != "broker":
+        return
+    known = sorted(admin.list_topics().brokers)
+    if name not in map(str, known):
+        raise Refused(f"there is no broker {name}; there are: {', '.join(map(str, known))}")

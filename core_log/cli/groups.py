@@ -17,6 +17,7 @@ from .cluster import (
     LATEST,
     REQUEST_TIMEOUT_SECONDS,
     Cluster,
+    KafkaHabits,
     Refused,
     cluster_options,
     explain,
@@ -40,7 +41,7 @@ NO_OFFSET: Final = -1001
 """librdkafka's "nothing is committed"."""
 
 
-@click.group()
+@click.group(cls=KafkaHabits)
 def groups() -> None:
     """Consumer groups: list, describe, reset, delete."""
 
@@ -74,6 +75,11 @@ def describe(cluster: Cluster, groups: tuple[str, ...], as_json: bool) -> None: 
     """Lag of GROUPS by partition, and which member has it."""
     admin = cluster.admin()
     found = settled(admin.describe_consumer_groups(list(groups)), "describing")
+    missing = [name for name in groups if found[name].state.name == "DEAD"]
+    if missing:
+        raise Refused(
+            f"there is no group {', '.join(missing)}; 'headwater groups list' shows what there is"
+        )
     rows = [row for name in groups for row in _lags(admin, name, found[name])]
     show(rows, _LAGS, as_json=as_json, out=sys.stdout, empty="nothing is committed or assigned")
 

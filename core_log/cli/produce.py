@@ -46,6 +46,8 @@ def produce(  # noqa: PLR0913, PLR0917 - one per flag
     Keys land where Java's producer puts them (murmur2), and each line is stored once (idempotent).
     """
     cluster.admin()
+    if source.isatty():
+        click.echo("one record per line; Ctrl-D ends", err=True)
     producer = Producer(
         cluster.config(
             **{

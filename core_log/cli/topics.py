@@ -1,7 +1,7 @@
 """``headwater topics``: list, describe, create, change and delete topics of any cluster."""
 
 import sys
-from typing import Any
+from typing import Any, Final
 
 import click
 from confluent_kafka import TopicCollection, TopicPartition
@@ -19,13 +19,14 @@ from .cluster import (
     EARLIEST,
     LATEST,
     Cluster,
-    Refused,
+    KafkaHabits,
     cluster_options,
     json_option,
     pairs,
     settled,
 )
 
+_URL_SAFE: Final = str.maketrans("+/", "-_")
 _LISTED = (
     Column(name="topic"),
     Column(name="partitions", shape=Shape.COUNT),
@@ -45,7 +46,7 @@ _PARTITIONS = (
 )
 
 
-@click.group()
+@click.group(cls=KafkaHabits)
 def topics() -> None:
     """Topics: list, describe, create, change, delete."""
 
@@ -57,14 +58,15 @@ def topics() -> None:
 def list_topics(cluster: Cluster, with_internal: bool, as_json: bool) -> None:  # noqa: FBT001 - flags
     """All topics, by name."""
     admin = cluster.admin()
-    names = [name for name in admin.list_topics().topics if with_internal or name[:2] != "__"]
+    names = list(admin.list_topics().topics) if with_internal else _ordinary(admin)
     rows = [
         {
             "topic": topic.name,
             "partitions": len(topic.partitions),
             "replication_factor": max((len(p.replicas) for p in topic.partitions), default=0),
             "internal": topic.is_internal,
-            "topic_id": str(topic.topic_id),
+            # Kafka writes ids in the alphabet for addresses, librdkafka in the other one.
+            "topic_id": str(topic.topic_id).translate(_URL_SAFE),
         }
         for topic in _descriptions(admin, names)
     ]
@@ -72,13 +74,16 @@ def list_topics(cluster: Cluster, with_internal: bool, as_json: bool) -> None:  
 
 
 @topics.command()
-@click.argument("topics", nargs=-1, required=True)
+@click.argument("topics", nargs=-1)
 @json_option
 @cluster_options
 def describe(cluster: Cluster, topics: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - a flag
-    """Partitions of TOPICS: leader, replicas, first and next offset."""
+    """Partitions of TOPICS, or of all: leader, replicas, first and next offset.
+
+    What is configured on a topic is shown by `headwater configs describe topic NAME`.
+    """
     admin = cluster.admin()
-    found = _descriptions(admin, list(topics))
+    found = _descriptions(admin, list(topics) or _ordinary(admin))
     places = [
         TopicPartition(topic.name, partition.id)
         for topic in found
@@ -100,7 +105,7 @@ def describe(cluster: Cluster, topics: tuple[str, ...], as_json: bool) -> None: 
         for topic in found
         for partition in topic.partitions
     ]
-    show(rows, _PARTITIONS, as_json=as_json, out=sys.stdout)
+    show(rows, _PARTITIONS, as_json=as_json, out=sys.stdout, empty="no topics")
 
 
 @topics.command()
@@ -120,7 +125,10 @@ def create(
     configs: tuple[str, ...],
     if_not_exists: bool,  # noqa: FBT001 - a flag
 ) -> None:
-    """Create TOPICS."""
+    """Create TOPICS, such as: headwater topics create orders --partitions 3.
+
+    `headwater configs describe topic NAME --all` lists what --config may set.
+    """
     admin = cluster.admin()
     wanted = [name for name in topics if not (if_not_exists and name in admin.list_topics().topics)]
     if not wanted:
@@ -177,14 +185,26 @@ def alter(
 @topics.command()
 @click.argument("topics", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--if-exists", is_flag=True, help="Fine when a topic is not there.")
 @cluster_options
-def delete(cluster: Cluster, topics: tuple[str, ...], yes: bool) -> None:  # noqa: FBT001 - a flag
+def delete(cluster: Cluster, topics: tuple[str, ...], yes: bool, if_exists: bool) -> None:  # noqa: FBT001 - flags
     """Delete TOPICS with all their records."""
-    if not yes:
-        click.confirm(f"delete {', '.join(topics)} with all records?", abort=True)
     admin = cluster.admin()
-    settled(admin.delete_topics(list(topics)), "deleting")
-    click.echo(f"deleted {', '.join(topics)}")
+    known = admin.list_topics().topics
+    wanted = [name for name in topics if name in known or not if_exists]
+    if not wanted:
+        return
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("nobody can be asked here: --yes deletes without asking")
+        click.confirm(f"delete {', '.join(wanted)} with all records?", abort=True)
+    settled(admin.delete_topics(wanted), "deleting")
+    click.echo(f"deleted {', '.join(wanted)}")
+
+
+def _ordinary(admin: Any) -> list[str]:
+    """Names of all topics but internal ones."""
+    return [name for name in admin.list_topics().topics if not name.startswith("__")]
 
 
 def _descriptions(admin: Any, names: list[str]) -> list[Any]:
@@ -192,7 +212,5 @@ def _descriptions(admin: Any, names: list[str]) -> list[Any]:
     if not names:
         return []
     results = admin.describe_topics(TopicCollection(names))
-    try:
-        return [settled({name: results[name]}, "describing")[name] for name in sorted(results)]
-    except Refused as error:
-        raise Refused(f"{error.message}; 'headwater topics list' shows what there is") from error
+    found = settled({name: results[name] for name in sorted(results)}, "describing")
+    return list(found.values())
