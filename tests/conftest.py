@@ -11,6 +11,9 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Modules that assert for others; registered before any suite imports them.
+pytest.register_assert_rewrite("tests.interop.contract", "tests.interop.waiting")
+
 PROFILE_VARIABLE = "HEADWATER_TEST_PROFILE"
 
 # Deadlines measure the machine: two busy cores make any of them wrong.

@@ -323,7 +323,9 @@ def test_a_batch_that_lies_is_refused_and_the_log_unchanged(
     memory.assert_grew_less_than(4 * MIB)
 
 
-@pytest.mark.parametrize("timestamp_ms", [2**63 - 1, IN_A_YEAR_MS])
+@pytest.mark.parametrize(
+    "timestamp_ms", [2**63 - 1, IN_A_YEAR_MS], ids=["the last moment", "in a year"]
+)
 def test_a_timestamp_beyond_the_topics_bound_is_refused(timestamp_ms: int, attacker: Raw) -> None:
     """Attack 5: a record of the far future would keep its segment for ever."""
     topic = _topic(attacker, "message.timestamp.after.max.ms=3600000")

@@ -11,8 +11,6 @@ from .client import Client
 from .target import Target, target
 from .toolchain import go_driver, jvm_driver, needed, node_driver, python_driver
 
-pytest.register_assert_rewrite("tests.interop.contract", "tests.interop.waiting")
-
 CLIENT_COMMANDS = {
     "confluent-kafka": lambda: python_driver("confluent"),
     "aiokafka": lambda: python_driver("aiokafka"),
