@@ -657,7 +657,8 @@ class Admin(Client):
         elif choice < 8 and world.partition_count < self.partitions_max:
             count = world.partition_count + 1
             growth = CreatePartitionsRequest(
-                topics=[CreatePartitionsTopic(name=MAIN, count=count)], timeout_ms=30_000
+                topics=[CreatePartitionsTopic(name=MAIN, count=count, assignments=None)],
+                timeout_ms=30_000,
             )
             self.ask(growth, CreatePartitionsResponse, 3, lambda r: self._grown(count, r))
         else:

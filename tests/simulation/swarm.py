@@ -44,6 +44,7 @@ SCENARIOS: Final[dict[str, dict[str, int]]] = {
     "groups": {
         "idempotent_producers": 0, "plain_producers": 0, "careless_producers": 0, "readers": 0,
         "committers": 4, "delay_ms": 0, "load_step_bytes": 1, "offsets_partitions": 1,
+        "disk_full": 30, "ends": 15, "big_jumps": 2,
     },
     "producers": {"members": 0, "committers": 0, "idempotent_producers": 3, "readers": 2},
     "disk": {"network_faults": 0, "disk_full": 20, "disk_error": 5, "delay_ms": 0},

@@ -19,6 +19,7 @@ from headwater.core_log.broker.producer_ids import ProducerIds
 from headwater.core_log.broker.reconcile import Reconciler
 from headwater.core_log.broker.session import Session
 from headwater.core_log.controller import controller as controller_module
+from headwater.core_log.controller import nodes
 from headwater.core_log.controller.controller import Controller
 from headwater.core_log.replica.partition import Partition
 from headwater.core_log.storage import directory as directory_module
@@ -170,7 +171,7 @@ def every_stop_counts_as_clean(patch: Patch) -> None:
 
 
 def epochs_stay_after_an_unclean_end(patch: Patch) -> None:
-    unfence = controller_module.unfence_broker
+    unfence = nodes.unfence_broker
     patch.setattr(
         controller_module,
         "unfence_broker",
