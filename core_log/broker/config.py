@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..kernel.limits import DECODE_ELEMENTS_MAX
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
@@ -32,5 +34,5 @@ class BrokerConfig:
     unread_bytes_max: int = 512 * 1024 * 1024
     """Answers held for peers that do not read them before fetches get no records any more."""
     fetch_sessions_max: int = 1000
-    request_elements_max: int = 2_000_000
+    request_elements_max: int = DECODE_ELEMENTS_MAX
     delete_topic_enable: bool = True

@@ -104,7 +104,7 @@ class LogMachine(RuleBasedStateMachine):
         self.start_offset = offset
 
     @rule(data=st.data(), bytes_max=st.sampled_from([0, 1, 80, 200, 10_000]), whole=st.booleans())
-    def read(self, data: st.DataObject, bytes_max: int, whole: bool) -> None:  # noqa: FBT001
+    def read(self, data: st.DataObject, bytes_max: int, whole: bool) -> None:  # noqa: FBT001 - drawn by hypothesis
         start, end = data.draw(self.edges()), data.draw(self.edges())
         if not self.start_offset <= start <= self.end_offset:
             with pytest.raises(OffsetOutOfRange):
