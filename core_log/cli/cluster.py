@@ -21,6 +21,8 @@ T = TypeVar("T")
 BOOTSTRAP_VARIABLE: Final = "HEADWATER_BOOTSTRAP"
 BOOTSTRAP_DEFAULT: Final = "127.0.0.1:9092"
 REQUEST_TIMEOUT_SECONDS: Final = 30.0
+CONNECT_TIMEOUT_SECONDS: Final = 1.0
+CONNECT_ATTEMPTS: Final = 10
 EARLIEST: Final[OffsetSpec] = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # has no types
 LATEST: Final[OffsetSpec] = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # has no types
 LIBRDKAFKA_TEXT: Final = "Broker: "
@@ -61,17 +63,27 @@ class Cluster:
         }
 
     def admin(self) -> AdminClient:
-        """An admin client; raises Refused when nobody answers."""
-        admin = AdminClient(self.config())
+        """An admin client. Raises Refused when nobody answers, BadParameter for bad properties."""
+        down: list[KafkaError] = []
         try:
-            admin.list_topics(timeout=REQUEST_TIMEOUT_SECONDS / 3)
+            admin = AdminClient(self.config(error_cb=down.append))
         except KafkaException as error:
-            raise self.unreachable(error) from error
-        return admin
+            raise click.BadParameter(error.args[0].str(), param_hint="--client-config") from error
+        for _ in range(CONNECT_ATTEMPTS):
+            try:
+                admin.list_topics(timeout=CONNECT_TIMEOUT_SECONDS)
+            except KafkaException as error:
+                admin.poll(0)  # hands in what librdkafka found out
+                failure = next((e for e in down if e.name() != "_ALL_BROKERS_DOWN"), error.args[0])
+                if any(e.name() == "_ALL_BROKERS_DOWN" for e in down):
+                    break  # every address has refused: waiting longer would not help
+            else:
+                return admin
+        raise self.unreachable(failure)
 
-    def unreachable(self, error: KafkaException) -> Refused:
+    def unreachable(self, error: KafkaError) -> Refused:
         return Refused(
-            f"no broker answers at {self.bootstrap} ({error.args[0].str()}); start one with "
+            f"no broker answers at {self.bootstrap} ({error.str()}); start one with "
             f"'headwater broker', or name another with --bootstrap or {BOOTSTRAP_VARIABLE}"
         )
 

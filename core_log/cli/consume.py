@@ -18,7 +18,7 @@ from headwater.service.tables import json_line
 
 from .cluster import Cluster, Refused, cluster_options, explain, stdout_is_closed
 
-POLL_SECONDS: Final = 0.2
+POLL_SECONDS: Final = 0.1
 BATCH_COUNT: Final = 500
 
 
@@ -70,6 +70,8 @@ def consume(
                 "auto.offset.reset": "latest" if start == "end" else "earliest",
                 "enable.partition.eof": True,
                 "fetch.queue.backoff.ms": 5,
+                # The end of a partition is an empty answer: soon, unless more is waited for.
+                "fetch.wait.max.ms": 500 if follow else 20,
             }
         )
     )
