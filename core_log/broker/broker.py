@@ -98,7 +98,8 @@ class Broker:
         self.producer_ids: Final = producer_ids
         self.served: Final = served
         self.stats: Final = Stats()
-        self.outbox: list[Session] = []
+        self._outbox: list[Session] = []
+        self._in_turn = False
         self.schedule_turn: Final = schedule_turn
         self.unread_bytes: Final = unread_bytes
         """Answers in memory that their peers do not take."""
@@ -164,11 +165,22 @@ class Broker:
 
     def turn(self) -> None:
         """Write what was appended, start group commits, send what became answerable."""
-        self._turn_metadata()
-        self.partitions.turn()
-        outbox, self.outbox = self.outbox, []
-        for session in outbox:
-            session.resume()
+        self._in_turn = True
+        try:
+            self._turn_metadata()
+            self.partitions.turn()
+            while self._outbox:
+                outbox, self._outbox = self._outbox, []
+                for session in outbox:
+                    session.resume()
+        finally:
+            self._in_turn = False
+
+    def answer_later(self, session: Session) -> None:
+        """Flush the session at the end of this turn, or of the next when none is running."""
+        self._outbox.append(session)
+        if not self._in_turn:
+            self.schedule_turn()
 
     def tick(self, now_ms: int) -> None:
         """Act on every deadline up to *now_ms* of the monotonic clock."""
@@ -198,7 +210,7 @@ class Broker:
         self.timers.at(now_ms + EXPIRY_MS, self._expire)
 
     def _turn_metadata(self) -> None:
-        if self._metadata_flush_running:
+        if self._metadata_flush_running or not self.controller.has_pending:
             return
         try:
             self.controller.write()

@@ -75,8 +75,7 @@ class Dispatcher:
 
     def wants_flush(self, session: Session) -> None:
         """Remember the session for the end of the turn."""
-        self._broker.outbox.append(session)
-        self._broker.schedule_turn()
+        self._broker.answer_later(session)
 
     def _encode(self, handler: Handler, call: Call, response: Response) -> Frames:
         try:

@@ -1,5 +1,6 @@
 """``headwater broker``: run one node until it is told to stop."""
 
+import asyncio
 import errno
 import sys
 from collections.abc import Mapping
@@ -88,6 +89,7 @@ class _Running(AbstractAsyncContextManager["_Running"]):
 
     def __init__(self, settings: BrokerSettings, log: Logger, life: Lifecycle) -> None:
         self._log = log
+        self._life = life
         self.node = Node(
             settings,
             fs=OsFileSystem(),
@@ -97,6 +99,7 @@ class _Running(AbstractAsyncContextManager["_Running"]):
         )
 
     async def __aenter__(self) -> "_Running":
+        asyncio.get_running_loop().set_exception_handler(self._crashed)
         try:
             await self.node.start()
         except (
@@ -118,6 +121,16 @@ class _Running(AbstractAsyncContextManager["_Running"]):
         trace: TracebackType | None,
     ) -> None:
         await self.node.stop()
+
+    def _crashed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """A callback of the loop failed: with half its work done the broker cannot be trusted."""
+        del loop
+        error = context.get("exception")
+        if error is None or isinstance(error, OSError):
+            self._log.warning("loop_complains", reason=context.get("message"), error=error)
+            return
+        self._log.error("crashed", reason=context.get("message"), error=error)
+        self._life.fail(error, "a fault of the broker")
 
     def _notify(self, event: str, severe: bool, facts: Mapping[str, object]) -> None:  # noqa: FBT001 - as Notify has it
         if severe:

@@ -177,6 +177,11 @@ class Controller:
         return failure
 
     @property
+    def has_pending(self) -> bool:
+        """Proposals are not committed yet: ``write`` or a flush has something to do."""
+        return bool(self._pending)
+
+    @property
     def wants_snapshot(self) -> bool:
         """The log has grown enough, and the image is between metadata transactions."""
         return self._log.wants_snapshot and self.image.open_transaction is None
