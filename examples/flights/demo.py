@@ -32,7 +32,7 @@ TOPIC_CONFIG: Final = {
 }
 
 
-class DemoFailed(Exception):  # noqa: N818 - the name is the condition
+class DemoFailed(Exception):
     """A step did not come to its end; the message says which and where to look."""
 
 
@@ -288,7 +288,7 @@ class _Story:
             for member in members:
                 if not member.is_running:
                     log = member.file.with_suffix(".log")
-                    raise DemoFailed(f"member {member.name} ended while {what}: see {log}")
+                    raise DemoFailed(f"waiting for {what}, member {member.name} ended: see {log}")
             if time.monotonic() > deadline:
                 raise DemoFailed(f"waited {DEADLINE_SECONDS:.0f} s for {what}: {state()}")
             self.progress(state())

@@ -5,8 +5,7 @@
  *   bulk latency BOOTSTRAP TOPIC SETTING=VALUE...
  *
  * Settings of this program: size (bytes of a value), seconds, bytes_max, count, rate (records/s),
- * partitions (per topic), topics (TOPIC-0, TOPIC-1, ... when above 1), run (records to a partition
- * before the next one's turn). All others are librdkafka's.
+ * partitions (records go round them). All others are librdkafka's.
  * Prints one JSON object. Values are slices of a megabyte of log lines, so that compression has
  * something to do and not everything.
  */
@@ -19,13 +18,12 @@
 #include <unistd.h>
 
 #define POOL_BYTES (1 << 20)
-#define TOPICS_MAX 64
 #define POLL_BATCH 10000
 #define GIVE_UP_SECONDS 60.0
 
 static double seconds = 1, bytes_max = 4e9, rate = 1000;
 static long count = 0, failed = 0, measured = 0;
-static int size = 1024, partitions = 1, topics = 1, run = 1, first_error = 0;
+static int size = 1024, partitions = 1, first_error = 0;
 static double *latencies;
 
 static double now(void) {
@@ -78,27 +76,19 @@ static int set_own(const char *name, const char *value) {
     if (!strcmp(name, "count")) return count = atol(value), 1;
     if (!strcmp(name, "rate")) return rate = atof(value), 1;
     if (!strcmp(name, "partitions")) return partitions = atoi(value), 1;
-    if (!strcmp(name, "topics")) return topics = atoi(value), 1;
-    if (!strcmp(name, "run")) return run = atoi(value), 1;
     return 0;
 }
 
-static void open_topics(rd_kafka_t *client, const char *name, rd_kafka_topic_t **opened) {
+static rd_kafka_topic_t *open_topic(rd_kafka_t *client, const char *name) {
     const struct rd_kafka_metadata *metadata;
-    char full[256];
-    if (topics < 1 || topics > TOPICS_MAX) die("topics", "out of range");
-    for (int i = 0; i < topics; i++) {
-        snprintf(full, sizeof full, topics > 1 ? "%s-%d" : "%s", name, i);
-        opened[i] = rd_kafka_topic_new(client, full, NULL);
-        int error = rd_kafka_metadata(client, 0, opened[i], &metadata, 30000);
-        if (error) die(full, rd_kafka_err2str(error));
-    }
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(client, name, NULL);
+    int error = rd_kafka_metadata(client, 0, topic, &metadata, 30000);
+    if (error) die(name, rd_kafka_err2str(error));
+    return topic;
 }
 
-static void put(rd_kafka_t *client, rd_kafka_topic_t **opened, long i, char *value) {
-    long slot = i / run % ((long)topics * partitions);
-    while (rd_kafka_produce(opened[slot / partitions], slot % partitions, RD_KAFKA_MSG_F_COPY,
-                            value, size, NULL, 0, NULL))
+static void put(rd_kafka_t *client, rd_kafka_topic_t *topic, long i, char *value) {
+    while (rd_kafka_produce(topic, i % partitions, RD_KAFKA_MSG_F_COPY, value, size, NULL, 0, NULL))
         rd_kafka_poll(client, 1);
 }
 
@@ -116,13 +106,12 @@ static void print(long records, double wall, double used) {
 }
 
 static void produce(rd_kafka_t *client, const char *name) {
-    rd_kafka_topic_t *opened[TOPICS_MAX];
     char *pool = text_pool();
     long sent = 0, limit = count ? count : (long)(bytes_max / size);
-    open_topics(client, name, opened);
+    rd_kafka_topic_t *topic = open_topic(client, name);
     double start = now(), used = cpu();
     while (sent < limit) {
-        put(client, opened, sent, pool + (sent * 509) % (POOL_BYTES - size));
+        put(client, topic, sent, pool + (sent * 509) % (POOL_BYTES - size));
         if ((++sent & 255) == 0) {
             rd_kafka_poll(client, 0);
             if (!count && now() - start > seconds) break;
@@ -139,18 +128,17 @@ static int ascending(const void *a, const void *b) {
 }
 
 static void latency(rd_kafka_t *client, const char *name) {
-    rd_kafka_topic_t *opened[TOPICS_MAX];
     char *value = text_pool();
     long wanted = (long)(seconds * rate), warm = wanted / 10;
     latencies = malloc(sizeof(double) * (wanted + 1));
     if (size < (int)sizeof(double)) die("size", "too small to carry a time");
-    open_topics(client, name, opened);
+    rd_kafka_topic_t *topic = open_topic(client, name);
     double start = now(), used = cpu();
     for (long i = 0; i < wanted; i++) {
         while (now() - start < i / rate) rd_kafka_poll(client, 0);
         double t = now();
         memcpy(value, &t, sizeof t);
-        put(client, opened, i, value);
+        put(client, topic, i, value);
     }
     while (rd_kafka_outq_len(client) > 0 && now() - start < seconds + GIVE_UP_SECONDS)
         rd_kafka_poll(client, 0);
@@ -165,16 +153,14 @@ static void latency(rd_kafka_t *client, const char *name) {
 }
 
 static void consume(rd_kafka_t *client, const char *name) {
-    rd_kafka_topic_t *opened[TOPICS_MAX];
     rd_kafka_message_t **batch = malloc(sizeof(*batch) * POLL_BATCH);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(client);
     long got = 0;
     double bytes = 0;
-    open_topics(client, name, opened);
+    rd_kafka_topic_t *topic = open_topic(client, name);
     double start = now(), used = cpu();
-    for (int i = 0; i < topics * partitions; i++)
-        rd_kafka_consume_start_queue(opened[i / partitions], i % partitions,
-                                     RD_KAFKA_OFFSET_BEGINNING, queue);
+    for (int i = 0; i < partitions; i++)
+        rd_kafka_consume_start_queue(topic, i, RD_KAFKA_OFFSET_BEGINNING, queue);
     while (got < count && now() - start < GIVE_UP_SECONDS) {
         ssize_t n = rd_kafka_consume_batch_queue(queue, 100, batch, POLL_BATCH);
         for (ssize_t i = 0; i < n; i++) {

@@ -1,10 +1,12 @@
-/* Small requests: CONNECTIONS x IN_FLIGHT Produce requests of one record, as many as are answered.
+/* Produce requests encoded beforehand: CONNECTIONS x IN_FLIGHT, as many as are answered.
  *
- *   requests PORT TOPIC CONNECTIONS IN_FLIGHT SECONDS ACKS
+ *   requests PORT TOPIC CONNECTIONS IN_FLIGHT SECONDS ACKS [TOPICS PARTITIONS PER_REQUEST BYTES]
  *
- * Each request is the same bytes: Produce v7, partition 0, one batch with one record of 100 bytes,
- * encoded once. One thread with epoll, so that the client costs little and the broker is measured.
- * Prints one JSON object.
+ * Produce v7. By default each request is the same bytes: partition 0, one batch with one record of
+ * 100 bytes. With the last four arguments requests go round TOPICS (TOPIC-0, ... above one) of
+ * PARTITIONS each, with a batch of one record of BYTES for each of PER_REQUEST partitions, which is
+ * how Java's producer sends when it has something for many. One thread with epoll, so that the
+ * client costs little and the broker is measured. Prints one JSON object.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,7 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define VALUE_BYTES 100
+#define GIVE_UP_SECONDS 60 /* Kafka takes seconds to touch a thousand index files at first */
+#define ROUNDS_MIN 2 /* through all partitions, however long it takes */
 #define IN_FLIGHT_MAX 64
 #define CONNECTIONS_MAX 1024
 #define SAMPLES_MAX 20000000
@@ -33,9 +36,16 @@ typedef struct {
     int in_bytes;
 } connection;
 
-static uint8_t frame[1024];
+typedef struct {
+    uint8_t *data;
+    int bytes;
+} encoded;
+
+static encoded *frames;
+static int frame_count, next_frame;
+static int topic_bytes, partitions_per_request = 1, value_bytes = 100;
+static uint8_t *frame; /* under construction */
 static int frame_bytes;
-static int topic_bytes;
 
 static double now(void) {
     struct timespec t;
@@ -80,33 +90,51 @@ static void fill_in(int position, uint32_t value) {
     frame_bytes = end;
 }
 
-static void encode(const char *topic, int acks) {
+static void encode_batch(void) {
+    int batch_length, crc, covered;
+    integer(8, 0), batch_length = frame_bytes, integer(4, 0);
+    integer(4, (uint32_t)-1), frame[frame_bytes++] = 2;
+    crc = frame_bytes, integer(4, 0), covered = frame_bytes; /* attributes to the end */
+    uint64_t now_ms = (uint64_t)time(NULL) * 1000;
+    integer(2, 0), integer(4, 0), integer(8, now_ms), integer(8, now_ms);
+    integer(8, ~0ull), integer(2, 0xffff), integer(4, ~0u), integer(4, 1);
+    int length_bytes = value_bytes < 64 ? 1 : value_bytes < 8192 ? 2 : 3;
+    varint(1 + 1 + 1 + 1 + length_bytes + value_bytes + 1); /* deltas, key, value, headers */
+    frame[frame_bytes++] = 0, varint(0), varint(0), varint(-1), varint(value_bytes);
+    memset(frame + frame_bytes, 'x', value_bytes), frame_bytes += value_bytes;
+    varint(0);
+    fill_in(batch_length, frame_bytes - batch_length - 4);
+    fill_in(crc, crc32c(frame + covered, frame_bytes - covered));
+}
+
+static encoded encode(const char *topic, int acks, int first_partition) {
+    frame = malloc(256 + partitions_per_request * (128 + value_bytes));
     frame_bytes = 4; /* the length goes here */
     integer(2, 0), integer(2, 7), integer(4, 1), integer(2, 1), frame[frame_bytes++] = 'l';
     integer(2, (uint16_t)-1), integer(2, (uint16_t)acks), integer(4, 30000);
     integer(4, 1), integer(2, topic_bytes);
     memcpy(frame + frame_bytes, topic, topic_bytes), frame_bytes += topic_bytes;
-    integer(4, 1), integer(4, 0);
-    int records_length = frame_bytes;
-    integer(4, 0);
-    int batch = frame_bytes;
-    integer(8, 0);
-    int batch_length = frame_bytes;
-    integer(4, 0), integer(4, (uint32_t)-1), frame[frame_bytes++] = 2;
-    int crc = frame_bytes;
-    integer(4, 0);
-    int covered = frame_bytes; /* by the crc: attributes to the end */
-    uint64_t now_ms = (uint64_t)time(NULL) * 1000;
-    integer(2, 0), integer(4, 0), integer(8, now_ms), integer(8, now_ms);
-    integer(8, ~0ull), integer(2, 0xffff), integer(4, ~0u), integer(4, 1);
-    varint(1 + 1 + 1 + 1 + 2 + VALUE_BYTES + 1); /* attributes, deltas, key, value, headers */
-    frame[frame_bytes++] = 0, varint(0), varint(0), varint(-1), varint(VALUE_BYTES);
-    memset(frame + frame_bytes, 'x', VALUE_BYTES), frame_bytes += VALUE_BYTES;
-    varint(0);
+    integer(4, partitions_per_request);
+    for (int i = 0; i < partitions_per_request; i++) {
+        integer(4, first_partition + i);
+        int records_length = frame_bytes;
+        integer(4, 0);
+        encode_batch();
+        fill_in(records_length, frame_bytes - records_length - 4);
+    }
     fill_in(0, frame_bytes - 4);
-    fill_in(records_length, frame_bytes - batch);
-    fill_in(batch_length, frame_bytes - batch_length - 4);
-    fill_in(crc, crc32c(frame + covered, frame_bytes - covered));
+    return (encoded){frame, frame_bytes};
+}
+
+static void encode_all(const char *name, int acks, int topics, int partitions) {
+    char topic[256];
+    frames = malloc(sizeof *frames * topics * (partitions / partitions_per_request + 1));
+    for (int i = 0; i < topics; i++) {
+        snprintf(topic, sizeof topic, topics > 1 ? "%s-%d" : "%s", name, i);
+        topic_bytes = strlen(topic);
+        for (int at = 0; at + partitions_per_request <= partitions; at += partitions_per_request)
+            frames[frame_count++] = encode(topic, acks, at);
+    }
 }
 
 static void open_connection(connection *c, int port, int epoll, int index) {
@@ -121,14 +149,11 @@ static void open_connection(connection *c, int port, int epoll, int index) {
 }
 
 static void send_frames(connection *c, int n, double t) {
-    uint8_t out[IN_FLIGHT_MAX * sizeof frame];
-    int bytes = 0;
     for (int i = 0; i < n; i++) {
-        memcpy(out + bytes, frame, frame_bytes);
-        bytes += frame_bytes;
+        encoded *each = &frames[next_frame++ % frame_count];
         c->started[c->sent++ % IN_FLIGHT_MAX] = t;
+        if (write(c->fd, each->data, each->bytes) != each->bytes) die("write");
     }
-    if (bytes && write(c->fd, out, bytes) != bytes) die("write");
 }
 
 static float *samples;
@@ -145,10 +170,13 @@ static int receive(connection *c) {
         uint32_t length;
         memcpy(&length, c->in + at, 4), length = ntohl(length);
         if ((uint32_t)(c->in_bytes - at - 4) < length) break;
-        /* [4 correlation][4 topics][2 + n name][4 partitions][4 index][2 error] */
-        int error_at = at + 4 + 4 + 4 + 2 + topic_bytes + 4 + 4;
-        int16_t error = (int16_t)(c->in[error_at] << 8 | c->in[error_at + 1]);
-        if (error) refused++, first_error = error;
+        /* [4 correlation][4 topics][2 + n name][4 partitions] then, for each,
+         * [4 index][2 error][8 base offset][8 append time][8 log start] */
+        const uint8_t *error_at = c->in + at + 4 + 4 + 4 + 2 + topic_bytes + 4 + 4;
+        for (int i = 0; i < partitions_per_request; i++, error_at += 30) {
+            int16_t error = (int16_t)(error_at[0] << 8 | error_at[1]);
+            if (error) refused++, first_error = error;
+        }
         if (sample_count < SAMPLES_MAX)
             samples[sample_count++] = t - c->started[c->answered % IN_FLIGHT_MAX];
         c->answered++, answers++, at += 4 + length;
@@ -163,13 +191,19 @@ static int ascending(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 7) die("usage: requests PORT TOPIC CONNECTIONS IN_FLIGHT SECONDS ACKS");
+    if (argc != 7 && argc != 11) die("usage: see the head of the source");
+    int topics = 1, partitions = 1;
+    if (argc == 11) {
+        topics = atoi(argv[7]), partitions = atoi(argv[8]);
+        partitions_per_request = atoi(argv[9]), value_bytes = atoi(argv[10]);
+    }
     int connections = atoi(argv[3]), in_flight = atoi(argv[4]);
     double duration = atof(argv[5]);
-    topic_bytes = strlen(argv[2]);
     if (connections < 1 || connections > CONNECTIONS_MAX) die("connections out of range");
-    if (in_flight < 1 || in_flight > IN_FLIGHT_MAX || topic_bytes > 200) die("out of range");
-    encode(argv[2], atoi(argv[6]));
+    if (in_flight < 1 || in_flight > IN_FLIGHT_MAX || strlen(argv[2]) > 200) die("out of range");
+    if (topics < 1 || topics > 10 || partitions_per_request < 1 || partitions_per_request > 500)
+        die("topics or partitions per request out of range");
+    encode_all(argv[2], atoi(argv[6]), topics, partitions);
     samples = malloc(sizeof(float) * SAMPLES_MAX);
     connection *all = calloc(connections, sizeof *all);
     int epoll = epoll_create1(0);
@@ -177,14 +211,15 @@ int main(int argc, char **argv) {
     double start = now(), used = cpu();
     for (int i = 0; i < connections; i++) send_frames(&all[i], in_flight, now());
     long outstanding = (long)connections * in_flight;
-    while (outstanding > 0 && now() - start < duration + 5) {
+    while (outstanding > 0 && now() - start < duration + GIVE_UP_SECONDS) {
         struct epoll_event events[256];
         int ready = epoll_wait(epoll, events, 256, 100);
         for (int i = 0; i < ready; i++) {
             connection *c = &all[events[i].data.u32];
             int answers = receive(c);
             double t = now();
-            int more = t - start < duration ? answers : 0;
+            int is_over = t - start > duration && next_frame >= ROUNDS_MIN * frame_count;
+            int more = is_over ? 0 : answers;
             send_frames(c, more, t);
             outstanding += more - answers;
         }
@@ -192,9 +227,10 @@ int main(int argc, char **argv) {
     double wall = now() - start;
     if (!sample_count) die("no answer");
     qsort(samples, sample_count, sizeof *samples, ascending);
-    printf("{\"requests\": %ld, \"seconds\": %.6f, \"p50_us\": %.1f, \"p99_us\": %.1f, "
+    double records = (double)sample_count * partitions_per_request;
+    printf("{\"requests\": %ld, \"records\": %.0f, \"bytes\": %.0f, \"seconds\": %.6f, \"p50_us\": %.1f, \"p99_us\": %.1f, "
            "\"refused\": %ld, \"error_code\": %d, \"unanswered\": %ld, \"client_cpu_seconds\": %.3f}\n",
-           sample_count, wall, samples[sample_count / 2] * 1e6,
+           sample_count, records, records * value_bytes, wall, samples[sample_count / 2] * 1e6,
            samples[sample_count * 99 / 100] * 1e6, refused, first_error, outstanding, cpu() - used);
     return 0;
 }
