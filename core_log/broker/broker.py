@@ -197,12 +197,25 @@ class Broker:
         return self.partitions.is_quiet and not self._metadata_flush_running
 
     def close(self) -> None:
-        """Close every log and leave the clean-shutdown marker; the broker is used no more."""
+        """Close every log and leave the clean-shutdown markers; the broker is used no more.
+
+        A directory that fails keeps none of the others from a clean end. Raises the first such
+        failure, DiskFull or LogDirectoryFailed, when all are closed; one known before is not new.
+        """
         high_watermarks = self.housekeeping.high_watermarks()
-        self.controller.close()
+        failures: list[DiskFull | LogDirectoryFailed] = []
+        if self.directories[0].offline_reason is None:
+            try:
+                self.controller.close()
+            except (DiskFull, LogDirectoryFailed) as failure:
+                failures.append(failure)
         for directory in self.directories:
-            if directory.offline_reason is None:
-                directory.close(high_watermarks)
+            try:
+                directory.close(high_watermarks, clean=directory.offline_reason is None)
+            except (DiskFull, LogDirectoryFailed) as failure:
+                failures.append(failure)
+        if failures:
+            raise failures[0]
 
     def _expire(self) -> None:
         now_ms = self.clock.monotonic_ms()

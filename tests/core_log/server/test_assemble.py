@@ -72,3 +72,15 @@ def test_a_lost_directory_takes_its_partitions_with_it_and_no_others() -> None:
     assert again.topics[0].error_code == ErrorCode.NONE
     paths = {h.log.path for h in broker.running.partitions if h.topic == "u"}
     assert all(path.startswith("/one/") for path in paths)
+
+
+def test_a_lost_directory_keeps_no_other_from_a_clean_end() -> None:
+    broker = started(LocalBroker(data_dirs=DIRS))
+    client = broker.connect()
+    client.ask(requests.create_topic("t", partitions=4), CreateTopicsResponse, version=7)
+    lost = next(h for h in broker.running.partitions if h.log.path.startswith("/two/"))
+    broker.running.partitions.take_offline(lost.log._volume.fail(OSError(5, "injected")))
+    broker.stop()
+    assert ".kafka_cleanshutdown" in broker.fs.list("/one")
+    assert ".kafka_cleanshutdown" not in broker.fs.list("/two")
+    started(broker)  # which finds no lock left behind
