@@ -67,7 +67,7 @@ def test_a_damaged_segment_is_exit_code_1(partition: Path, place: int) -> None:
     data[second + place] ^= 1  # magic, attributes, a record
     log.write_bytes(data)
     [row] = NOBODY("log", "dump", partition, "--json", code=1).rows
-    assert row["fault"].startswith(f"at byte {second}: ")
+    assert f"at byte {second}: " in row["fault"]
     assert len(NOBODY("log", "dump", partition, "--records", "--json", code=1).rows) == 2
 
 
