@@ -26,7 +26,7 @@ POLL_INTERVAL_SECONDS: Final = 0.005
 LOG_TAIL_BYTES: Final = 4_000
 
 
-class BrokerDidNotStart(Exception):  # noqa: N818 - the name is the condition
+class BrokerDidNotStart(Exception):
     """The process ended, or did not answer in time; the message carries the end of its log."""
 
 
