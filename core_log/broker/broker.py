@@ -220,6 +220,8 @@ class Broker:
     def _expire(self) -> None:
         now_ms = self.clock.monotonic_ms()
         self.partitions.flush_overdue(now_ms)
+        if not self._reconciler.is_complete:
+            self._reconciler.retry(self.image)
         self.timers.at(now_ms + EXPIRY_MS, self._expire)
 
     def _turn_metadata(self) -> None:

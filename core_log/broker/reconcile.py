@@ -11,6 +11,7 @@ from ..controller.image import (
     PartitionImage,
     TopicImage,
 )
+from ..kernel.ids import NO_TOPIC_ID
 from ..replica.partition import Assignment, Partition
 from ..storage.directory import LogDirectory
 from ..storage.errors import DiskFull, LogDirectoryFailed
@@ -52,17 +53,21 @@ class Reconciler:
         self._settings_for = settings_for
         self._note = note
         self._failed = failed
+        self._missing: dict[tuple[str, int], None] = {}
 
     def start(self, image: MetadataImage, logs: Mapping[tuple[str, int], PartitionLog]) -> None:
         """Host every partition that metadata puts on this node, with the logs found on disk.
 
         A log whose topic is gone, or came back under another id, is deleted: the deletion was
-        committed while this node was down. A missing log is created empty.
+        committed while this node was down. One whose own id cannot be read is the topic's, since
+        deleting it would turn a damaged line into lost records. A missing log is created empty.
         """
         wanted = {(topic.name, index): topic for topic, index in image.hosted_by(self._node_id)}
         found = dict(logs)
         for (name, index), log in logs.items():
             topic = wanted.get((name, index))
+            if topic is not None and log.topic_id == NO_TOPIC_ID:
+                log.topic_id = topic.topic_id
             if topic is None or log.topic_id != topic.topic_id:
                 self._note(Note(event="stray_log_deleted", path=log.path))
                 self._directory_of(log).delete(log)
@@ -96,6 +101,21 @@ class Reconciler:
         self._configure(delta.configs_changed, image)
         if delta.topics_created or delta.partitions_created:
             self._sync_created()
+
+    def retry(self, image: MetadataImage) -> None:
+        """Create what there was no space for when the metadata asked for it."""
+        for name, index in list(self._missing):
+            topic = image.topic(name)
+            if topic is not None and self._partitions.by_name(name, index) is None:
+                self._host_if_ours(topic, index, self._settings_for(image, name))
+            if topic is None or self._partitions.by_name(name, index) is not None:
+                del self._missing[name, index]
+        self._sync_created()
+
+    @property
+    def is_complete(self) -> bool:
+        """Everything that metadata puts on this node is hosted."""
+        return not self._missing
 
     def _host_if_ours(self, topic: TopicImage, index: int, settings: TopicSettings) -> None:
         if self._node_id in topic.partitions[index].replicas:
@@ -134,14 +154,16 @@ class Reconciler:
         except LogDirectoryFailed as failure:
             self._failed(failure)
         except DiskFull as full:
-            self._note(
-                Note(
-                    event="partition_not_created",
-                    path=full.path,
-                    facts={"topic": topic.name, "partition": index, "reason": str(full)},
-                    severe=True,
+            if (topic.name, index) not in self._missing:  # told once, tried again by the clock
+                self._missing[topic.name, index] = None
+                facts: dict[str, int | str] = {
+                    "topic": topic.name,
+                    "partition": index,
+                    "reason": str(full),
+                }
+                self._note(
+                    Note(event="partition_not_created", path=full.path, facts=facts, severe=True)
                 )
-            )
         return None
 
     def _remove(self, topic: TopicImage) -> None:

@@ -269,8 +269,11 @@ class Swarm:
             try:
                 self.broker.stop()
             except (DiskFull, LogDirectoryFailed):
-                how = "crash"
                 self.broker.crash()
+                how = "crash"
+            if self.broker.failures:
+                self.broker.crash()  # see _check
+                how = "crash"
         elif how == "kill":
             self.broker.kill()
         else:

@@ -11,10 +11,10 @@ from ..handler import Handler
 def serve(
     broker: Broker, request: DeleteGroupsRequest, call: Call
 ) -> Deferred[DeleteGroupsResponse]:
-    """One error code for each group, in the order of the request."""
+    """One error code for each group, in the order of the request; a repeated name counts once."""
     parts: list[Deferred[DeleteGroupsResponse]] = [
         broker.groups.step(group_id, DeleteGroupsRequest(groups_names=[group_id]), call)
-        for group_id in request.groups_names
+        for group_id in dict.fromkeys(request.groups_names)
     ]
     return gather(parts).map(
         lambda responses: DeleteGroupsResponse(

@@ -11,6 +11,8 @@ from ...protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from ...storage.directory import LogDirectory
+from ...storage.errors import LogDirectoryFailed
 from ..broker import Broker
 from ..call import Call
 from ..describe import holds
@@ -33,23 +35,26 @@ def serve(broker: Broker, request: DescribeLogDirsRequest, call: Call) -> Descri
     ]
     results = []
     for directory in broker.directories:
-        if directory.offline_reason is not None:
-            results.append(
-                DescribeLogDirsResult(
-                    error_code=ErrorCode.KAFKA_STORAGE_ERROR, log_dir=directory.path, topics=[]
-                )
-            )
-            continue
         inside = [entry for entry in hosted if holds(directory, entry.log)]
-        results.append(
-            DescribeLogDirsResult(
-                error_code=ErrorCode.NONE,
-                log_dir=directory.path,
-                topics=_topics(inside),
-                usable_bytes=directory.free_bytes(),
-            )
-        )
+        results.append(_describe(directory, inside))
     return DescribeLogDirsResponse(error_code=ErrorCode.NONE, results=results)
+
+
+def _describe(directory: LogDirectory, inside: Iterable[Hosted]) -> DescribeLogDirsResult:
+    try:
+        usable_bytes = None if directory.offline_reason is not None else directory.free_bytes()
+    except LogDirectoryFailed:
+        usable_bytes = None
+    if usable_bytes is None:
+        return DescribeLogDirsResult(
+            error_code=ErrorCode.KAFKA_STORAGE_ERROR, log_dir=directory.path, topics=[]
+        )
+    return DescribeLogDirsResult(
+        error_code=ErrorCode.NONE,
+        log_dir=directory.path,
+        topics=_topics(inside),
+        usable_bytes=usable_bytes,
+    )
 
 
 def _topics(entries: Iterable[Hosted]) -> list[DescribeLogDirsTopic]:

@@ -1,5 +1,6 @@
 """DescribeProducers (key 61), version 0: the producers a partition remembers (KIP-664)."""
 
+from ...controller.names import topic_name_error
 from ...kernel.errors import ApiError, ErrorCode
 from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.describe_producers import (
@@ -34,6 +35,8 @@ def serve(
 
 def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
     try:
+        if (refusal := topic_name_error(topic)) is not None:
+            raise refusal
         hosted = broker.hosted_by_name(topic, index)
     except ApiError as error:
         return PartitionResponse(

@@ -31,14 +31,15 @@ from ..partitions import Hosted
 from ..purgatory import ParkedFetch
 
 READ_COMMITTED = 1
-CONSUMER = -1
+_UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
+"""Kafka answers these with an empty list of aborted transactions, other errors with none."""
 
 
 def serve(
     broker: Broker, request: FetchRequest, call: Call
 ) -> FetchResponse | Deferred[FetchResponse]:
     """Read what is there; wait for more when it is less than the client asked to wait for."""
-    if request.session_id != 0 and request.session_epoch > 0:
+    if request.session_epoch > 0:  # sessions are not kept, so none can be continued
         return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND, responses=[])
     fetch = _Fetch(broker, request, call.api_version)
     replica_id = request.replica_id if call.api_version < 15 else request.replica_state.replica_id
@@ -215,7 +216,7 @@ def _error(partition: int, code: ErrorCode) -> PartitionData:
         partition_index=partition,
         error_code=code,
         high_watermark=NO_OFFSET,
-        aborted_transactions=None,
+        aborted_transactions=[] if code in _UNKNOWN else None,
         records=b"",
     )
 

@@ -19,6 +19,8 @@ def serve(
 ) -> InitProducerIdResponse | Deferred[InitProducerIdResponse]:
     """A fresh producer id with epoch 0."""
     del call
+    if (request.producer_id < 0) != (request.producer_epoch < 0):
+        return _refusal(ErrorCode.INVALID_REQUEST)  # an id and its epoch come together
     if request.transactional_id is not None:
         code = (
             ErrorCode.INVALID_REQUEST

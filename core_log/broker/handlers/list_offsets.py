@@ -5,6 +5,8 @@ highest timestamp (KIP-734), -4 the earliest local offset (KIP-405), -5 the last
 earliest pending upload, which without tiered storage do not exist.
 """
 
+from collections import Counter
+
 from ...kernel.errors import ApiError, ErrorCode
 from ...kernel.ids import NO_LEADER_EPOCH, NO_OFFSET, NO_TIMESTAMP
 from ...protocol.apis import API_BY_KEY
@@ -13,6 +15,7 @@ from ...protocol.messages.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
+    ListOffsetsTopic,
     ListOffsetsTopicResponse,
 )
 from ..broker import Broker
@@ -29,19 +32,29 @@ EPOCH_SINCE = 4
 
 
 def serve(broker: Broker, request: ListOffsetsRequest, call: Call) -> ListOffsetsResponse:
-    """One offset and timestamp per partition asked for."""
+    """One offset and timestamp per partition; INVALID_REQUEST for one that is named twice."""
     return ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
-                name=topic.name,
-                partitions=[
-                    _answer(broker, topic.name, asked, request.isolation_level, call.api_version)
-                    for asked in topic.partitions
-                ],
+                name=topic.name, partitions=_topic(broker, request, topic, call.api_version)
             )
             for topic in request.topics
         ]
     )
+
+
+def _topic(
+    broker: Broker, request: ListOffsetsRequest, topic: ListOffsetsTopic, version: int
+) -> list[ListOffsetsPartitionResponse]:
+    counts = Counter(asked.partition_index for asked in topic.partitions)
+    return [
+        _answer(broker, topic.name, asked, request.isolation_level, version)
+        if counts[index] == 1
+        else ListOffsetsPartitionResponse(
+            partition_index=index, error_code=ErrorCode.INVALID_REQUEST
+        )
+        for index, asked in {asked.partition_index: asked for asked in topic.partitions}.items()
+    ]
 
 
 def _answer(
@@ -76,15 +89,17 @@ def _find(hosted: Hosted, timestamp: int, isolation_level: int) -> tuple[int, in
             return NO_TIMESTAMP, end_offset, hosted.replica.leader_epoch
         case -2 | -4:
             start_epoch = log.epoch_at(log.log_start_offset)
+            if start_epoch == NO_LEADER_EPOCH:  # an empty log begins with what comes next
+                start_epoch = hosted.replica.leader_epoch
             return NO_TIMESTAMP, log.log_start_offset, start_epoch
         case -3:
             found = log.max_timestamp_offset(end_offset=end_offset)
+            if found is None:
+                return NO_TIMESTAMP, NO_OFFSET, hosted.replica.leader_epoch
         case -5 | -6:
             return NO_TIMESTAMP, NO_OFFSET, NO_LEADER_EPOCH
         case _ if timestamp < 0:
-            raise ApiError(
-                ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, f"no timestamp is called {timestamp}"
-            )
+            raise ApiError(ErrorCode.UNSUPPORTED_VERSION, f"no timestamp is called {timestamp}")
         case _:
             found = log.offset_for_timestamp(timestamp, end_offset=end_offset)
     return found or (NO_TIMESTAMP, NO_OFFSET, NO_LEADER_EPOCH)

@@ -81,7 +81,9 @@ def _respond(
     if asked is None:
         topics = [_topic(broker, request, topic) for topic in image.topics.values()]
     else:
-        topics = [_asked(broker, request, topic, creation_errors) for topic in asked]
+        # However often a topic is asked for, Kafka names it once.
+        distinct = {(topic.topic_id, topic.name): topic for topic in asked}.values()
+        topics = [_asked(broker, request, topic, creation_errors) for topic in distinct]
     response = MetadataResponse(
         brokers=[
             MetadataResponseBroker(

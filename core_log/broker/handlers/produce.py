@@ -17,7 +17,7 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ...records.validate import InvalidRecords, validate_produced
+from ...records.validate import InvalidRecords, admit, read_produced
 from ...storage.log import Appended
 from ..broker import Broker
 from ..call import Call
@@ -161,8 +161,11 @@ def _append(
     version: int,
 ) -> Appended:
     hosted.replica.check_may_append(acks)
+    batch = read_produced(records, hosted.policy, api_version=version)
+    # From here on Kafka names the log start also beside errors.
+    answer.log_start_offset = hosted.log.log_start_offset
     now_ms = broker.clock.now_ms()
-    batch = validate_produced(records, hosted.policy, now_ms, api_version=version)
+    batch = admit(batch, hosted.policy, now_ms)
     if batch.is_transactional:
         raise ApiError(
             ErrorCode.INVALID_TXN_STATE,
@@ -172,7 +175,6 @@ def _append(
     broker.stats.produced(hosted.topic, batch.size_bytes, batch.record_count)
     answer.base_offset = appended.base_offset
     answer.log_append_time_ms = appended.log_append_time_ms
-    answer.log_start_offset = hosted.log.log_start_offset
     broker.partitions.touched(hosted)
     return appended
 

@@ -12,6 +12,7 @@ from headwater.core_log.protocol.messages.create_partitions import (
 )
 from headwater.core_log.protocol.messages.create_topics import CreateTopicsResponse
 from headwater.core_log.protocol.messages.delete_topics import DeleteTopicsResponse
+from headwater.core_log.protocol.messages.produce import ProduceResponse
 from headwater.core_log.records.batch import read_batch
 from headwater.core_log.testing import requests
 
@@ -167,3 +168,41 @@ def test_metadata_snapshots_are_written_and_started_from() -> None:
     assert 1 <= len(found) <= 3
     world.reopened(world.broker.crash)
     assert len(world.broker.running.image.topics) == 21
+
+
+def test_a_partition_that_found_no_space_is_made_once_there_is_some() -> None:
+    """Its topic is committed; nobody should have to restart the broker for it."""
+    for room_bytes in range(200, 2_000, 40):
+        world = World()
+        world.broker.fs.capacity_bytes = world.broker.fs.used_bytes + room_bytes
+        world.ask(requests.create_topic("new", partitions=8), CreateTopicsResponse, 7)
+        running = world.broker.running
+        missing = [
+            index
+            for topic, index in running.image.hosted_by(1)
+            if running.partitions.by_name(topic.name, index) is None
+        ]
+        if missing:
+            break
+    else:
+        pytest.fail("no room was just too small")
+    world.broker.advance(1_000)
+    events = [event for event, _ in world.broker.notes]
+    assert events.count("partition_not_created") == len(missing)
+    world.broker.fs.capacity_bytes = None
+    world.broker.advance(200)
+    for index in missing:
+        batch = requests.produce("new", world.topic_id("new"), {index: world.batch("v")})
+        answer = world.ask(batch, ProduceResponse, 13)
+        assert answer.responses[0].partition_responses[0].error_code == ErrorCode.NONE
+
+
+def test_a_log_whose_topic_id_cannot_be_read_is_not_thrown_away() -> None:
+    world = World()
+    world.produce("kept")
+    world.broker.stop()
+    world.broker.fs.flip_bit(f"/data/{TOPIC}-0/partition.metadata", 0, bit=4)
+    world.broker.start()
+    world.client = world.broker.connect()
+    assert world.read() == ["kept"]
+    assert "topic_id_unreadable" in [event for event, _ in world.broker.notes]
