@@ -30,6 +30,7 @@ from .member import ClassicMember, GroupProtocol
 from .offsets import CommittedOffset
 
 _PREFIX_BYTES: Final = 2
+_INT64_MAX: Final = 2**63 - 1
 _OFFSET_VERSION: Final = 4
 _OFFSET_VERSION_WITH_EXPIRY: Final = 1
 _GROUP_VERSION: Final = 3
@@ -125,7 +126,8 @@ def offset_record(
         leader_epoch=committed.leader_epoch,
         metadata=committed.metadata,
         commit_timestamp=committed.commit_timestamp_ms,
-        expire_timestamp=-1 if expiry is None else expiry,
+        # A client may ask for any retention; what lies beyond all time is for ever.
+        expire_timestamp=-1 if expiry is None else min(expiry, _INT64_MAX),
         topic_id=committed.topic_id,
     )
     return key, _with_prefix(version, value, version)

@@ -281,6 +281,13 @@ def set_log_append_time(batch: Batch, timestamp_ms: int) -> None:
     seal(batch)
 
 
+def set_max_timestamp(batch: Batch, timestamp_ms: int) -> None:
+    """Correct the newest timestamp that the header claims; the checksum changes."""
+    batch.max_timestamp = timestamp_ms
+    _INT64.pack_into(batch.view, 35, timestamp_ms)
+    seal(batch)
+
+
 def seal(batch: Batch) -> None:
     """Write the checksum of the bytes as they are now."""
     batch.crc = crc32c(batch.view[CRC_START:])

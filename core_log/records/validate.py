@@ -42,9 +42,10 @@ from .batch import (
     check_crc,
     read_batch,
     seal,
+    set_max_timestamp,
 )
 from .compression import Codec, DecompressedTooLarge, compress
-from .record import RECORD_BYTES_MIN, keyless_records, unpack_records
+from .record import RECORD_BYTES_MIN, keyless_records, record_times, unpack_records
 
 PRODUCE_VERSION_MAX: Final = 13
 ZSTD_VERSION_MIN: Final = 7
@@ -53,6 +54,7 @@ ZSTD_VERSION_MIN: Final = 7
 RECORD_ERRORS_MAX: Final = 100
 """So many faulty records are named one by one; a batch can hold 150,000."""
 
+_INT64_MAX: Final = 2**63 - 1
 _BROKER_FLAGS: Final = CONTROL_FLAG | DELETE_HORIZON_FLAG
 
 
@@ -91,10 +93,23 @@ def validate_produced(
     caller stamps LogAppendTime when it appends. Raises ApiError with the code the client must get;
     InvalidRecords where single records are at fault.
     """
+    return admit(read_produced(records, policy, api_version=api_version), policy, now_ms)
+
+
+def read_produced(records: Buffer | None, policy: ProducePolicy, *, api_version: int) -> Batch:
+    """The first half: the one batch, whole, not too large, its checksum right."""
     batch = _only_batch(records, api_version)
     try:
         _check_size(batch, policy)
         check_crc(batch)
+    except CorruptBatch as error:
+        raise ApiError(ErrorCode.CORRUPT_MESSAGE, error.reason) from error
+    return batch
+
+
+def admit(batch: Batch, policy: ProducePolicy, now_ms: int) -> Batch:
+    """The second half: what the header says can be true, and the topic takes it; converted."""
+    try:
         if (fault := _header_fault(batch)) is not None:
             raise ApiError(ErrorCode.INVALID_RECORD, fault)
         _check_timestamps(batch, policy, now_ms)
@@ -239,16 +254,40 @@ def _check_timestamps(batch: Batch, policy: ProducePolicy, now_ms: int) -> None:
         )
     if policy.timestamp_type is TimestampType.LOG_APPEND_TIME:
         return
+    if batch.max_timestamp < batch.base_timestamp:
+        _mend_max_timestamp(batch, policy)
     base, newest = batch.base_timestamp, batch.max_timestamp
-    if base < NO_TIMESTAMP or newest < NO_TIMESTAMP or (newest < base and newest != NO_TIMESTAMP):
+    if base < NO_TIMESTAMP:
         raise ApiError(
             ErrorCode.INVALID_TIMESTAMP,
             f"timestamps from {base} to {newest} are not possible; -1 stands for none",
         )
     before_ms_max, after_ms_max = policy.timestamp_before_ms_max, policy.timestamp_after_ms_max
     if newest - now_ms > after_ms_max or (now_ms - base > before_ms_max and base != NO_TIMESTAMP):
-        raise ApiError(
-            ErrorCode.INVALID_TIMESTAMP,
-            f"timestamps from {base} to {newest} leave the topic's bounds: at most "
-            f"{before_ms_max} ms before and {after_ms_max} ms after the broker's {now_ms}",
+        raise _out_of_bounds(batch, policy, now_ms)
+
+
+def _mend_max_timestamp(batch: Batch, policy: ProducePolicy) -> None:
+    """Kafka takes the newest timestamp from the records; we do where the header's cannot be."""
+    times = record_times(batch, bytes_max=policy.decompressed_bytes_max)
+    newest = max(timestamp_ms for _, timestamp_ms in times)
+    set_max_timestamp(batch, min(newest, _INT64_MAX))  # an absurd one is refused right behind
+
+
+def _out_of_bounds(batch: Batch, policy: ProducePolicy, now_ms: int) -> InvalidRecords:
+    """The refusal, naming the records that are too old or too new."""
+    before_ms_max, after_ms_max = policy.timestamp_before_ms_max, policy.timestamp_after_ms_max
+    faults = [
+        (index, f"its timestamp is {timestamp_ms}")
+        for index, (_, timestamp_ms) in enumerate(
+            record_times(batch, bytes_max=policy.decompressed_bytes_max)
         )
+        if timestamp_ms - now_ms > after_ms_max or now_ms - timestamp_ms > before_ms_max
+    ]
+    return InvalidRecords(
+        ErrorCode.INVALID_TIMESTAMP,
+        f"timestamps from {batch.base_timestamp} to {batch.max_timestamp} leave the topic's "
+        f"bounds: at most {before_ms_max} ms before and {after_ms_max} ms after the broker's "
+        f"{now_ms}",
+        faults[:RECORD_ERRORS_MAX],
+    )

@@ -13,6 +13,7 @@ from typing import Final
 
 from headwater.service.kinds import (
     Address,
+    Duration,
     FilePath,
     HostPort,
     Listener,
@@ -75,6 +76,12 @@ class BrokerSettings:
         OrNone(of=Text(chars_max=249)),
         default=None,
         sentence="Where the node stands; clients may prefer to read from their own rack.",
+    )
+    request_receive_ms_max: int = setting(
+        Duration(minimum_ms=100),
+        default=60_000,
+        sentence="How long one request may take to arrive, or one answer to be read, before the "
+        "connection is closed.",
     )
     monitor_address: Address | None = setting(
         OrNone(of=HostPort()),
@@ -157,7 +164,7 @@ def connection_limits(settings: BrokerSettings) -> ConnectionLimits:
         connections_max=settings.whole("max.connections"),
         connections_per_ip_max=settings.whole("max.connections.per.ip"),
         connections_idle_ms_max=settings.whole("connections.max.idle.ms"),
-        request_receive_ms_max=60_000,
+        request_receive_ms_max=settings.request_receive_ms_max,
     )
 
 

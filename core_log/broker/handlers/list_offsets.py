@@ -94,8 +94,6 @@ def _find(hosted: Hosted, timestamp: int, isolation_level: int) -> tuple[int, in
             return NO_TIMESTAMP, log.log_start_offset, start_epoch
         case -3:
             found = log.max_timestamp_offset(end_offset=end_offset)
-            if found is None:
-                return NO_TIMESTAMP, NO_OFFSET, hosted.replica.leader_epoch
         case -5 | -6:
             return NO_TIMESTAMP, NO_OFFSET, NO_LEADER_EPOCH
         case _ if timestamp < 0:
