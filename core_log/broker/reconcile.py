@@ -67,7 +67,7 @@ class Reconciler:
         for (name, index), log in logs.items():
             topic = wanted.get((name, index))
             if topic is not None and log.topic_id == NO_TOPIC_ID:
-                log.topic_id = topic.topic_id
+                self._directory_of(log).adopt(log, topic.topic_id)
             if topic is None or log.topic_id != topic.topic_id:
                 self._note(Note(event="stray_log_deleted", path=log.path))
                 self._directory_of(log).delete(log)

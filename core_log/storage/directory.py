@@ -308,6 +308,22 @@ class LogDirectory:
         self._retire(log.topic, log.partition, delay_ms=log.config.file_delete_delay_ms)
         log.retire()
 
+    def adopt(self, log: PartitionLog, topic_id: bytes) -> None:
+        """Give a log whose own topic id cannot be read the one that metadata knows; blocks.
+
+        On a full disk it holds until the next start. Raises LogDirectoryFailed.
+        """
+        self._check_online()
+        path = f"{log.path}/{names.PARTITION_METADATA}"
+        log.topic_id = topic_id
+        self._volume.forget(path)
+        try:
+            write_durably(self._volume.fs, path, encode_topic_id(topic_id))
+            self._volume.fs.sync_directory(log.path)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise self._volume.fail(error) from error
+
     def remove_deleted(self, now_ms: int) -> int:
         """Remove files whose delay is over, and say how many; blocks.
 

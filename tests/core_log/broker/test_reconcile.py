@@ -206,3 +206,7 @@ def test_a_log_whose_topic_id_cannot_be_read_is_not_thrown_away() -> None:
     world.client = world.broker.connect()
     assert world.read() == ["kept"]
     assert "topic_id_unreadable" in [event for event, _ in world.broker.notes]
+    world.broker.notes.clear()
+    world.reopened(world.broker.crash)
+    assert world.read() == ["kept"]
+    assert "topic_id_unreadable" not in [event for event, _ in world.broker.notes]
