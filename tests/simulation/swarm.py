@@ -47,6 +47,11 @@ SCENARIOS: Final[dict[str, dict[str, int]]] = {
         "disk_full": 30, "ends": 15, "big_jumps": 2,
     },
     "producers": {"members": 0, "committers": 0, "idempotent_producers": 3, "readers": 2},
+    "trims": {
+        "idempotent_producers": 0, "plain_producers": 0, "careless_producers": 0, "readers": 0,
+        "members": 0, "committers": 0, "delay_ms": 0, "checkpoint_ms": 50, "disk_work": 50,
+        "network_faults": 0, "big_jumps": 0,
+    },
     "disk": {"network_faults": 0, "disk_full": 20, "disk_error": 5, "delay_ms": 0},
     "network": {"network_faults": 40, "disk_full": 0, "disk_error": 0, "delay_ms": 100},
 }  # fmt: skip
@@ -270,15 +275,14 @@ class Swarm:
                 self.broker.stop()
             except (DiskFull, LogDirectoryFailed):
                 self.broker.crash()
-                how = "crash"
             if self.broker.failures:
                 self.broker.crash()  # see _check
-                how = "crash"
         elif how == "kill":
             self.broker.kill()
         else:
             self.broker.crash()
-        # After a clean stop epochs stay; otherwise each must rise, for its log may have shrunk.
+        # After a clean stop epochs stay, and one that failed may have left its marker all the
+        # same; otherwise each must rise, for its log may have shrunk.
         self._epochs = epochs if how != "stop" else {}
         self._heal_disk()
 

@@ -12,6 +12,7 @@ from .variants import (
     a_shard_serves_before_it_is_loaded,
     offset_commits_are_answered_before_they_are_committed,
     offset_commits_are_not_written,
+    two_checkpoints_run_at_once,
 )
 
 SEEDS_MAX = 100
@@ -20,6 +21,7 @@ SCENARIO_OF: dict[Break, str] = {
     a_shard_serves_before_it_is_loaded: "groups",
     offset_commits_are_answered_before_they_are_committed: "groups",
     offset_commits_are_not_written: "groups",
+    two_checkpoints_run_at_once: "trims",
 }
 
 
