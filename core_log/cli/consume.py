@@ -62,6 +62,11 @@ def consume(
         raise Refused(
             f"there is no topic {', '.join(missing)}; 'headwater topics list' shows what there is"
         )
+    for name in topics:
+        if partition is not None and partition not in known[name].partitions:
+            raise Refused(
+                f"{name} has no partition {partition}; it has {len(known[name].partitions)}, from 0"
+            )
     consumer = Consumer(
         cluster.config(
             **{

@@ -61,6 +61,8 @@ def test_mistakes_are_told(headwater: Commands) -> None:
     unknown = headwater("consume", "nowhere", code=1)
     assert "there is no topic nowhere; 'headwater topics list'" in unknown.err
     assert "none of beginning, end" in headwater("consume", "mistakes", "--from", "x", code=2).err
+    beyond = headwater("consume", "mistakes", "--partition", "5", code=1)
+    assert "mistakes has no partition 5; it has 1" in beyond.err
     no_key = headwater("produce", "mistakes", "--key-separator", ":", given="a:1\nb\n", code=1)
     assert "line 2 has no ':'" in no_key.err
     large = headwater("produce", "mistakes", given="x" * 2000 + "\n", code=1)

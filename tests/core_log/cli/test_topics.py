@@ -80,7 +80,7 @@ def test_wrong_usage_is_exit_code_2_and_says_the_right_one(headwater: Commands) 
     """Also for what Kafka's tools would have understood."""
     for arguments, reason in (
         (("topics", "--list"), "it is a command here: 'headwater topics list …'"),
-        (("topics", "lsit"), "No such command 'lsit'"),
+        (("topics", "lits"), "No such command 'lits'"),
         (("topics", "alter", "x"), "give --partitions, --config or --unset"),
         (("topics", "create", "x", "--config", "retention.ms"), "is not NAME=VALUE"),
         (("topics", "delete", "x"), "--yes deletes without asking"),
