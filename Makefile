@@ -7,6 +7,7 @@ PY := .venv/bin/python
 PACKAGES := core_log service console examples
 FAST := not slow and not interop and not chaos
 SEED ?= random
+SEEDS ?= 500
 SCENARIO ?=
 ARGS ?=
 # Kafka's message definitions, once `python -m tools.kafka_schemas` has unpacked them.
@@ -17,7 +18,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format lint types contracts spelling fast sim interop chaos \
-        bench bench-log docs wheel test-wheel pins clean
+        bench bench-log compile uncompile docs wheel test-wheel pins clean
 
 help: ## list the tasks
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -55,9 +56,11 @@ spelling: .venv/.ready ## words commonly misspelt
 fast: .venv/.ready ## tests that start nothing and take less than a quarter of a second each
 	@$(PY) -m pytest -q -m "$(FAST)" $(ARGS)
 
-sim: .venv/.ready ## models and crashes with many more examples; SEED=1 SCENARIO=storage replays
+sim: .venv/.ready ## models and crashes with many more examples; SEED=1 SCENARIO=disk replays
 	@HEADWATER_TEST_PROFILE=sim $(PY) -m pytest -q tests/core_log -m "not interop and not chaos" \
-	    $(if $(filter-out random,$(SEED)),--hypothesis-seed=$(SEED)) $(if $(SCENARIO),-k "$(SCENARIO)") $(ARGS)
+	    $(if $(filter-out random,$(SEED)),--hypothesis-seed=$(SEED)) $(ARGS)
+	@HEADWATER_SIM_SEED=$(filter-out random,$(SEED)) HEADWATER_SIM_SEEDS=$(SEEDS) \
+	    HEADWATER_SIM_SCENARIO=$(SCENARIO) $(PY) -m pytest -q tests/simulation
 
 interop: .venv/.ready ## other people's clients; HEADWATER_INTEROP_TARGET=kafka checks the suite itself
 	@$(PY) -m pytest tests/interop $(ARGS)
@@ -72,6 +75,12 @@ bench-log: .venv/.ready ## Apache Kafka 4.3 and Headwater in turn, the same clie
 
 docs: .venv/.ready ## write docs/reference from the code
 	@$(PY) -m tools.docs
+
+compile: .venv/.ready ## compiled twins of the hot modules, in place; small requests cost half
+	@$(PY) -m tools.compile
+
+uncompile: .venv/.ready ## Python alone again
+	@$(PY) -m tools.compile --remove
 
 wheel: .venv/.ready ## build dist/*.whl and the source archive
 	@rm -rf dist && $(PY) -m hatchling build

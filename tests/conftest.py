@@ -11,6 +11,8 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, settings
 
+from headwater.core_log.records import batch
+
 # Modules that assert for others; registered before any suite imports them.
 pytest.register_assert_rewrite("tests.interop.contract", "tests.interop.waiting")
 
@@ -22,6 +24,19 @@ settings.register_profile(
     "sim", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get(PROFILE_VARIABLE, "quick"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what changes code at run time where that code is compiled.
+
+    Continuous checks run everything with Python alone, and all but these once more compiled.
+    """
+    if str(batch.__file__).endswith(".py"):
+        return
+    changing = {item for item in items if item.get_closest_marker("patches_code")}
+    if changing:
+        config.hook.pytest_deselected(items=list(changing))
+        items[:] = [item for item in items if item not in changing]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -64,8 +64,8 @@ class Dispatcher:
             response = handler.serve(broker, request, call)
         except ProtocolViolation:
             raise
-        except Exception as error:
-            raise self._unhandled(handler, call, error) from error
+        except Exception as fault:
+            raise self._unhandled(handler, call, fault) from fault
         if response is None:
             return None
         if isinstance(response, Deferred):

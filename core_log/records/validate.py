@@ -125,8 +125,8 @@ def admit(batch: Batch, policy: ProducePolicy, now_ms: int) -> Batch:
             _check_size(batch, policy)
     except CorruptBatch as error:
         raise ApiError(ErrorCode.CORRUPT_MESSAGE, error.reason) from error
-    except DecompressedTooLarge as error:
-        raise ApiError(ErrorCode.MESSAGE_TOO_LARGE, str(error)) from error
+    except DecompressedTooLarge as excess:
+        raise ApiError(ErrorCode.MESSAGE_TOO_LARGE, str(excess)) from excess
     return batch
 
 

@@ -26,6 +26,7 @@ SCENARIO_OF: dict[Break, str] = {
 
 
 @pytest.mark.slow
+@pytest.mark.patches_code
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.__name__)
 def test_a_broken_broker_is_caught(
     variant: Break, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]

@@ -173,6 +173,7 @@ FAULTS: dict[str, Patch] = {
 
 
 @pytest.mark.slow
+@pytest.mark.patches_code
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_on_purpose_is_caught(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     FAULTS[fault](monkeypatch)

@@ -110,9 +110,10 @@ def test_files_opened_before_a_crash_are_dead() -> None:
 def test_power_goes_after_the_given_operation(count: int) -> None:
     fs, file = disk()
     fs.crash_after(count)
+    for position in range(count):
+        file.write_at([b"x"], position)
     with pytest.raises(PowerLost):
-        for i in range(10):
-            file.write_at([b"x"], i)
+        file.write_at([b"x"], count)
     with pytest.raises(PowerLost):
         fs.list("d")
     assert len([op for op in fs.operations if op.startswith("write")]) == count
