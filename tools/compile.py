@@ -77,9 +77,7 @@ def build(target: Path) -> list[Path]:
         script = work / "setup.py"
         script.write_text(_SETUP.format(group=GROUP, sources=sources))
         command = [sys.executable, "setup.py", "-q", "build_ext", "--build-lib", str(target)]
-        subprocess.run(
-            command, cwd=work, check=True, env={**_environment(), "MYPYPATH": "src"}
-        )
+        subprocess.run(command, cwd=work, check=True, env={**_environment(), "MYPYPATH": "src"})
     return sorted(path.relative_to(target) for path in target.rglob(f"*{SUFFIX}"))
 
 
