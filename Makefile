@@ -76,7 +76,7 @@ bench-log: .venv/.ready ## Apache Kafka 4.3 and Headwater in turn, the same clie
 docs: .venv/.ready ## write docs/reference from the code
 	@$(PY) -m tools.docs
 
-compile: .venv/.ready ## compiled twins of the hot modules, in place; small requests cost half
+compile: .venv/.ready ## compiled twins of the hot modules, in place; small requests cost a third less
 	@$(PY) -m tools.compile
 
 uncompile: .venv/.ready ## Python alone again
