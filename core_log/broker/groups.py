@@ -12,11 +12,11 @@ from typing import Any, Final, Protocol, final
 import msgspec
 
 from ..groups.config import GroupConfig
-from ..groups.effects import Caller, Effects, Note, Record, ReplyAfterCommit
 from ..groups.placement import partition_for
 from ..groups.refusals import GroupRequest, append_code, refusal, while_loading
 from ..groups.shard import GroupShard
 from ..groups.topics import TopicNames
+from ..kernel.effects import Caller, Effects, Note, Record, ReplyAfterCommit
 from ..kernel.errors import ApiError, ErrorCode
 from ..kernel.ports import Clock, Random
 from ..records.batch import read_batch, scan

@@ -6,6 +6,7 @@ deleting answers when the tombstones are committed. Authorized operations are th
 
 from typing import Final
 
+from ..kernel.effects import Turn
 from ..kernel.errors import ApiError, ErrorCode
 from ..protocol.messages.delete_groups import (
     DeletableGroupResult,
@@ -27,7 +28,6 @@ from ..protocol.messages.offset_delete import (
     OffsetDeleteResponseTopic,
 )
 from .classic import ClassicGroup, ClassicGroupState
-from .effects import Turn
 from .expiry import forget_offset
 from .member import Waiting
 from .refusals import after_failed_append

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from ..kernel.effects import Record, Turn
 from ..kernel.errors import ApiError, ErrorCode
 from ..protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -24,7 +25,6 @@ from ..protocol.messages.offset_commit import (
 )
 from ..protocol.schema import NO_ID
 from .classic import ClassicGroup, ClassicGroupState
-from .effects import Record, Turn
 from .member import Waiting
 from .offsets import CommittedOffset
 from .records import offset_record

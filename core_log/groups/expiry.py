@@ -7,9 +7,9 @@ a partition with a hundred thousand groups must not hold up the heartbeats of th
 from collections import deque
 from typing import Final
 
+from ..kernel.effects import Turn
 from .classic import ClassicGroup, ClassicGroupState
 from .deadlines import Deadline, DeadlineKind
-from .effects import Turn
 from .offsets import expired
 from .records import offset_record
 from .state import ShardState

@@ -10,6 +10,7 @@ Transactions will answer UNSTABLE_OFFSET_COMMIT where ``require_stable`` meets a
 
 from typing import Final
 
+from ..kernel.effects import Turn
 from ..kernel.errors import ErrorCode
 from ..protocol.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -23,7 +24,6 @@ from ..protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ..protocol.schema import NO_ID
-from .effects import Turn
 from .member import Waiting
 from .refusals import after_failed_append
 from .state import ShardState

@@ -12,10 +12,10 @@ the first one; Kafka forgets it, which only works where a connection has one req
 import uuid
 from typing import Final
 
+from ..kernel.effects import Caller, Turn
 from ..kernel.errors import ApiError, ErrorCode
 from ..protocol.messages.join_group import JoinGroupRequest
 from .classic import ClassicGroup, ClassicGroupState
-from .effects import Caller, Turn
 from .member import ClassicMember, GroupProtocol, Waiting, distinct
 from .rebalance import (
     complete_join_if_all_joined,

@@ -4,6 +4,7 @@ After KIP-134 (a new group waits a moment for more members) and KIP-62 (how long
 for old ones).
 """
 
+from ..kernel.effects import Turn
 from ..kernel.errors import ErrorCode
 from ..protocol.messages.join_group import (
     JoinGroupResponse,
@@ -12,7 +13,6 @@ from ..protocol.messages.join_group import (
 from ..protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from .classic import ClassicGroup, ClassicGroupState
 from .deadlines import Deadline, DeadlineKind
-from .effects import Turn
 from .member import ClassicMember, Waiting
 from .records import group_record
 from .refusals import after_failed_append, join_refusal

@@ -11,6 +11,7 @@ retention, and groups as version 3.
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
+from ..kernel.effects import Record
 from ..protocol.codec import decode_prefix, encode
 from ..protocol.coordinator.consumer_group_metadata import ConsumerGroupMetadataKey
 from ..protocol.coordinator.group_metadata import (
@@ -25,7 +26,6 @@ from ..protocol.coordinator.streams_group_metadata import StreamsGroupMetadataKe
 from ..protocol.errors import DecodeError
 from ..protocol.schema import Message
 from .classic import ClassicGroup, ClassicGroupState
-from .effects import Record
 from .member import ClassicMember, GroupProtocol
 from .offsets import CommittedOffset
 

@@ -6,6 +6,7 @@ instance alone (KIP-345).
 
 from typing import Final
 
+from ..kernel.effects import Turn
 from ..kernel.errors import ApiError, ErrorCode
 from ..protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..protocol.messages.leave_group import (
@@ -15,7 +16,6 @@ from ..protocol.messages.leave_group import (
     MemberResponse,
 )
 from .classic import ClassicGroup, ClassicGroupState
-from .effects import Turn
 from .member import Waiting
 from .rebalance import (
     after_removal,

@@ -10,6 +10,7 @@ from typing import assert_never
 
 import msgspec
 
+from ..kernel.effects import Caller, Effects, Turn
 from ..kernel.errors import ErrorCode
 from ..kernel.ports import Random
 from ..protocol.messages.delete_groups import DeleteGroupsRequest
@@ -26,7 +27,6 @@ from .admin import delete_groups, delete_offsets, describe_groups, list_groups
 from .commits import commit_offsets
 from .config import GroupConfig
 from .deadlines import Deadline, DeadlineKind
-from .effects import Caller, Effects, Turn
 from .expiry import Sweep, forget_topics
 from .fetches import fetch_offsets
 from .joining import join_group

@@ -2,11 +2,11 @@
 
 from typing import Final
 
+from ..kernel.effects import Record, Turn
 from ..kernel.ports import Random
 from .classic import ClassicGroup, ClassicGroupState
 from .config import GroupConfig
 from .deadlines import Deadline, DeadlineKind, Deadlines
-from .effects import Record, Turn
 from .member import ClassicMember
 from .offsets import Offsets
 from .records import batch_bytes, group_tombstone

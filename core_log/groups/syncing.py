@@ -5,10 +5,10 @@ Since version 5 a member says which protocol it believes in (KIP-559).
 
 from typing import Final
 
+from ..kernel.effects import Turn
 from ..kernel.errors import ApiError, ErrorCode
 from ..protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from .classic import ClassicGroup, ClassicGroupState
-from .effects import Turn
 from .member import Waiting
 from .rebalance import (
     answer_syncs,

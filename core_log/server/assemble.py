@@ -29,7 +29,7 @@ from ..controller.log_config import METADATA_LOG_CONFIG
 from ..controller.nodes import allocate_producer_ids, own_registration
 from ..controller.topics import create_topics
 from ..groups.config import GroupConfig
-from ..groups.effects import Note as GroupNote
+from ..kernel.effects import Note as GroupNote
 from ..kernel.errors import ApiError
 from ..kernel.ids import ID_BYTES
 from ..kernel.ports import Clock, FileSystem, Random

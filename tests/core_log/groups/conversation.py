@@ -26,13 +26,13 @@ import msgspec
 
 from headwater.core_log.groups.classic import ClassicGroup
 from headwater.core_log.groups.config import GroupConfig
-from headwater.core_log.groups.effects import Caller, Effects, Record
 from headwater.core_log.groups.records import (
     GroupRecord,
     OffsetRecord,
     read_record,
 )
 from headwater.core_log.groups.shard import GroupShard
+from headwater.core_log.kernel.effects import Caller, Effects, Record
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.codec import decode, encode
 from headwater.core_log.protocol.coordinator.consumer_protocol_subscription import (

@@ -15,8 +15,8 @@ import msgspec
 
 from headwater.core_log.groups.classic import ClassicGroupState
 from headwater.core_log.groups.config import GroupConfig
-from headwater.core_log.groups.effects import Caller, Effects, Record, ReplyAfterCommit
 from headwater.core_log.groups.shard import GroupShard
+from headwater.core_log.kernel.effects import Caller, Effects, Record, ReplyAfterCommit
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from headwater.core_log.protocol.messages.join_group import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwater.core_log.groups.effects import Caller
+from headwater.core_log.kernel.effects import Caller
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.messages.offset_fetch import (
     OffsetFetchRequest,

@@ -7,8 +7,8 @@ import pytest
 
 from headwater.core_log.groups import commits, joining, rebalance, records, sessions, syncing
 from headwater.core_log.groups.classic import ClassicGroup
-from headwater.core_log.groups.effects import Caller, Turn
 from headwater.core_log.groups.offsets import CommittedOffset
+from headwater.core_log.kernel.effects import Caller, Turn
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.messages.heartbeat import HeartbeatRequest
 from headwater.core_log.protocol.messages.offset_commit import (

@@ -1,8 +1,9 @@
-"""What a group shard asks its runtime to do: records to append, replies to send and when.
+"""What a coordinator's shard asks its runtime to do: records to append, replies to send and when.
 
 The runtime appends ``records``, sends ``replies`` at once, and sends ``replies_after_commit`` when
-everything that the shard has asked to append so far is committed. Records of one Effects go into
-one batch when ``atomic`` is true; otherwise they may be cut into several, none above the bound.
+everything that the shard has asked to append so far is committed; ``orders_after_commit`` are then
+carried out too. Records of one Effects go into one batch when ``atomic`` is true; otherwise they
+may be cut into several, none above the bound. Records of a ``sender`` are part of its transaction.
 
 When an append fails, the runtime answers each waiting reply with its ``on_failure``, drops the
 shard (``unload`` gives the replies that waited inside) and builds a new one by replay: the shard's
@@ -15,10 +16,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from ..kernel.errors import ErrorCode
+from .errors import ErrorCode
 
 Record: TypeAlias = tuple[bytes, bytes | None]
-"""Key and value of a record of __consumer_offsets; a value of None is a tombstone."""
+"""Key and value of a coordinator's record; a value of None is a tombstone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class Reply:
 class ReplyAfterCommit:
     """Send *response* once all appends so far are committed, else ``on_failure(code)``.
 
-    *code* is what the append failed with; the factory turns it into what a group's client expects.
+    *code* is what the append failed with; the factory turns it into what the client expects.
     """
 
     reply_to: object
@@ -58,13 +59,27 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sender:
+    """The producer in whose open transaction records are written."""
+
+    producer_id: int
+    producer_epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """Everything one step asks for, in order."""
+    """Everything one step asks for, in order.
+
+    What an order is, and who carries it out, is between a shard and its runtime. Orders of a failed
+    append are dropped: the shard that is built by replay gives them again.
+    """
 
     records: tuple[Record, ...] = ()
     atomic: bool = True
+    sender: Sender | None = None
     replies: tuple[Reply, ...] = ()
     replies_after_commit: tuple[ReplyAfterCommit, ...] = ()
+    orders_after_commit: tuple[object, ...] = ()
     notes: tuple[Note, ...] = ()
 
 
@@ -77,9 +92,11 @@ class Turn:
 
     now_ms: int
     atomic: bool = True
+    sender: Sender | None = None
     records: list[Record] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
     replies_after_commit: list[ReplyAfterCommit] = field(default_factory=list)
+    orders_after_commit: list[object] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
     def append(self, key: bytes, value: bytes | None) -> None:
@@ -98,6 +115,9 @@ class Turn:
             ReplyAfterCommit(reply_to=reply_to, response=response, on_failure=on_failure)
         )
 
+    def order_after_commit(self, order: object) -> None:
+        self.orders_after_commit.append(order)
+
     def note(self, event: str, **facts: str | int) -> None:
         self.notes.append(Note(event=event, facts=facts))
 
@@ -105,7 +125,9 @@ class Turn:
         return Effects(
             records=tuple(self.records),
             atomic=self.atomic,
+            sender=self.sender,
             replies=tuple(self.replies),
             replies_after_commit=tuple(self.replies_after_commit),
+            orders_after_commit=tuple(self.orders_after_commit),
             notes=tuple(self.notes),
         )
