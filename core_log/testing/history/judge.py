@@ -13,54 +13,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, TypeAlias, final
+from typing import final
 
-import msgspec
-
-Partition: TypeAlias = tuple[str, int]
-"""Topic and partition index."""
-
-PolledRecord: TypeAlias = tuple[str, int, int, str]
-"""Topic, partition index, offset, value."""
-
-
-class Send(msgspec.Struct, frozen=True, kw_only=True, tag="send", gc=False):
-    """A client handed a record to its producer."""
-
-    process: str
-    value: str
-    idempotent: bool
-    """Whether the producer promises each record once and in order."""
-
-
-class Acked(msgspec.Struct, frozen=True, kw_only=True, tag="acked", gc=False):
-    """The broker acknowledged it (acks=all)."""
-
-    value: str
-    topic: str
-    partition: int
-    offset: int | None
-    """None when the producer was not told, as after a duplicate that the broker recognised."""
-
-
-class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused", gc=False):
-    """The record certainly was not written. A timeout is no refusal: write nothing down for it."""
-
-    value: str
-
-
-class Poll(msgspec.Struct, frozen=True, kw_only=True, tag="poll", gc=False):
-    """One poll's records, in the order they came."""
-
-    process: str
-    records: tuple[PolledRecord, ...]
-    subscribed: bool
-    """True for a group member, whose partitions come and go; False for assigned partitions."""
-    rebalanced: bool = False
-    """Whether partitions were given or taken while these records came in."""
-
-
-Event: TypeAlias = Send | Acked | Refused | Poll
+from .events import Acked, Event, Partition, Poll, Refused, Send
 
 
 class Rule(StrEnum):
@@ -257,18 +212,3 @@ def _sparse_offsets(index: _Index) -> Iterator[Anomaly]:
 def _at(partition: Partition, offset: int | None) -> str:
     topic, partition_index = partition
     return f"{topic}-{partition_index}@{'?' if offset is None else offset}"
-
-
-EVENT_DECODER: Final = msgspec.json.Decoder(Event)
-"""Reads one event from the JSON that ``msgspec.json.encode`` makes of it: one line of a file."""
-
-
-def read_history(lines: Iterable[bytes]) -> Iterator[Event]:
-    """Events of a file of JSON lines.
-
-    A last line without its end, cut short when its writer died, is left out.
-    Raises msgspec.DecodeError for any other line that is no event.
-    """
-    for line in lines:
-        if line.endswith(b"\n"):
-            yield EVENT_DECODER.decode(line)

@@ -1,0 +1,47 @@
+"""Judge what clients saw: a history of sends, transactions and polls in, anomalies out."""
+
+from .events import (
+    EVENT_DECODER,
+    Aborted,
+    Acked,
+    Begun,
+    Committed,
+    Committing,
+    Event,
+    GroupOffset,
+    Moved,
+    OffsetsAcked,
+    OffsetsFetched,
+    OffsetsSent,
+    Partition,
+    Poll,
+    PolledRecord,
+    Refused,
+    Send,
+    read_history,
+)
+from .judge import Anomaly, Rule, check
+
+__all__ = [
+    "EVENT_DECODER",
+    "Aborted",
+    "Acked",
+    "Anomaly",
+    "Begun",
+    "Committed",
+    "Committing",
+    "Event",
+    "GroupOffset",
+    "Moved",
+    "OffsetsAcked",
+    "OffsetsFetched",
+    "OffsetsSent",
+    "Partition",
+    "Poll",
+    "PolledRecord",
+    "Refused",
+    "Rule",
+    "Send",
+    "check",
+    "read_history",
+]
