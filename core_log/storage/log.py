@@ -335,6 +335,26 @@ class PartitionLog:
         epoch = self._epochs.epoch_for_offset(offset)
         return NO_LEADER_EPOCH if epoch is None else epoch
 
+    def check_marker(
+        self,
+        *,
+        producer_id: int,
+        producer_epoch: int,
+        coordinator_epoch: int,
+        transaction_version: int,
+    ) -> None:
+        """Return when a coordinator may append this marker; ProducerStates.check_marker raises."""
+        self._producers.check_marker(
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            coordinator_epoch=coordinator_epoch,
+            transaction_version=transaction_version,
+        )
+
+    def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
+        """The producer has records of an undecided transaction here, of that epoch."""
+        return self._producers.has_open_transaction(producer_id, producer_epoch)
+
     def active_producers(self) -> list[ActiveProducer]:
         """Every producer the log remembers, in order of producer id."""
         return self._producers.active()

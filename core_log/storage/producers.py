@@ -177,12 +177,14 @@ class ProducerStates:
         sequence = batch.base_sequence
         if batch.producer_epoch == producer.epoch:
             batches = producer.batches
+            if sequence == NO_SEQUENCE:  # a coordinator's; clients' batches are numbered
+                return ACCEPT
             last = batches[-1][1] if batches else NO_SEQUENCE
             if sequence != last + 1 and (sequence != 0 or last != SEQUENCE_MAX):
                 return _find_duplicate(batch, batches)
         elif batch.producer_epoch < producer.epoch:
             raise _old_epoch(batch.producer_id, batch.producer_epoch, producer.epoch)
-        elif sequence != 0:
+        elif sequence > 0:
             raise ApiError(
                 ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
                 f"producer {producer_id} begins epoch {batch.producer_epoch} at sequence "
@@ -227,6 +229,15 @@ class ProducerStates:
                 f"a coordinator of epoch {producer.coordinator_epoch} has ended a transaction of "
                 f"producer {producer_id}; this marker is of epoch {coordinator_epoch}",
             )
+
+    def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
+        """A transaction of the producer, of that epoch, has records here and no marker yet."""
+        producer = self._producers.get(producer_id)
+        return (
+            producer is not None
+            and producer.txn_start_offset != NO_OFFSET
+            and producer.epoch == producer_epoch
+        )
 
     def update(self, batch: Batch, *, now_ms: int) -> CompletedTransaction | None:
         """Take over a batch that stands in the log; the transaction it ended, when it is a marker.
