@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwater.core_log.groups.placement import java_hash, partition_for
+from headwater.core_log.kernel.placement import java_hash, partition_for
 
 
 @pytest.mark.parametrize(

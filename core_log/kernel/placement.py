@@ -1,8 +1,9 @@
-"""Which partition of __consumer_offsets, and so which shard, a group belongs to.
+"""Which partition, and so which coordinator's shard, a group or a transactional id belongs to.
 
 Every broker and tool must agree, so this is Kafka's formula: the absolute value of Java's
-``String.hashCode`` of the group id, modulo the number of partitions. Java's absolute value maps
-the smallest int to 0 here, since it has no positive twin.
+``String.hashCode`` of the id, modulo the number of partitions of __consumer_offsets or of
+__transaction_state. Java's absolute value maps the smallest int to 0 here, since it has no positive
+twin.
 """
 
 from typing import Final
@@ -11,9 +12,9 @@ _INT_MIN: Final = -(2**31)
 _UINT_RANGE: Final = 2**32
 
 
-def partition_for(group_id: str, partition_count: int) -> int:
-    """The partition in [0, partition_count) that holds the group's records."""
-    code = java_hash(group_id)
+def partition_for(coordinated_id: str, partition_count: int) -> int:
+    """The partition in [0, partition_count) that holds the records of this id."""
+    code = java_hash(coordinated_id)
     return (0 if code == _INT_MIN else abs(code)) % partition_count
 
 
