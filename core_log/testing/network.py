@@ -3,7 +3,9 @@
 Each connection is a pair of ordered byte streams, as TCP gives them, cut at the frames: what is
 sent on one arrives in order, what is sent on two may overtake each other. Delays are drawn by the
 seed. A stall holds one direction of one connection until it is let go; a reset loses whatever is
-under way in both, and each side learns of it as it would of a closed socket. Nothing moves unless
+under way in both, and each side learns of it as it would of a closed socket. A client that gives a
+connection up leaves on it what it has sent: that arrives later, when the client may long be talking
+on another (so a commit can come after the next transaction has begun). Nothing moves unless
 ``deliver`` is called, so the clock and the order of events are the caller's::
 
     network = MemoryNetwork(broker, seed=7, delay_ms=(0, 20))
@@ -18,7 +20,7 @@ from collections import deque
 from collections.abc import Callable
 from enum import StrEnum
 from itertools import count
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 from ..protocol.apis import API_BY_KEY, Api, decode_response, encode_request
 from ..protocol.frame import PREFIX_BYTES
@@ -26,6 +28,9 @@ from ..protocol.schema import Message
 from .local_broker import LocalBroker, LocalConnection
 
 CLIENT_ID: Final = "memory"
+Frame: TypeAlias = bytes | None
+END: Final = None
+"""What comes behind the last frame of an abandoned connection."""
 
 
 class ConnectionRefused(Exception):
@@ -50,7 +55,7 @@ class MemoryNetwork:
         self.broker = broker
         self.delay_ms = delay_ms
         self.lines: dict[int, Line] = {}
-        """Open connections by number, oldest first."""
+        """Connections by number, oldest first: open ones, and abandoned ones that still deliver."""
         self._rng = random.Random(seed)  # noqa: S311 - faults, not secrets
         self._numbers = count(1)
         self._sequence = count()
@@ -120,15 +125,20 @@ class Line:
         self._on_lost: Callable[[], None] | None = on_lost
         self._correlations = count(1)
         self._waiting: deque[tuple[int, Api, int, Callable[[Message], None]]] = deque()
-        self._stalled: dict[Direction, deque[bytes]] = {}
+        self._stalled: dict[Direction, deque[Frame]] = {}
         self._last_due_ms = dict.fromkeys(Direction, 0)
         self._local: LocalConnection = network.broker.connect(
             on_frame=lambda frame: self._carry(Direction.TO_CLIENT, frame), on_closed=self._closing
         )
 
     def __repr__(self) -> str:
-        state = "open" if self.is_open else "closed"
+        state = "open" if self.is_open else "abandoned" if self.is_delivering else "closed"
         return f"<Line {self.number} {state}, {len(self._waiting)} answers awaited>"
+
+    @property
+    def is_delivering(self) -> bool:
+        """The broker has not seen the connection's end, whatever the client knows."""
+        return self.number in self._network.lines
 
     def send(
         self, request: Message, *, version: int, on_answer: Callable[[Message], None] | None
@@ -165,7 +175,20 @@ class Line:
         self._on_lost = None
         self.reset()
 
-    def _carry(self, direction: Direction, frame: bytes) -> None:
+    def abandon(self) -> None:
+        """Close from the client's side, with requests under way: the broker gets them all the same.
+
+        The end of the connection comes behind them. Answers go nowhere, ``on_lost`` is not told.
+        """
+        if not self.is_open:
+            return
+        self.is_open = False
+        self._on_lost = None
+        self._waiting.clear()
+        self._stalled.pop(Direction.TO_CLIENT, None)
+        self._carry(Direction.TO_BROKER, END)
+
+    def _carry(self, direction: Direction, frame: Frame) -> None:
         if direction in self._stalled:
             self._stalled[direction].append(frame)
             return
@@ -173,8 +196,10 @@ class Line:
             self._last_due_ms[direction], lambda: self._arrive(direction, frame)
         )
 
-    def _arrive(self, direction: Direction, frame: bytes) -> None:
-        if direction is Direction.TO_BROKER:
+    def _arrive(self, direction: Direction, frame: Frame) -> None:
+        if frame is END:
+            self.reset()
+        elif direction is Direction.TO_BROKER:
             if self._local.closed is None:
                 self._local.send_raw(frame)
         elif self.is_open:
@@ -192,12 +217,12 @@ class Line:
             network.carry(self._last_due_ms[Direction.TO_CLIENT], self._end)
 
     def _end(self) -> None:
+        self._network.lines.pop(self.number, None)
+        self._stalled.clear()
         if not self.is_open:
             return
         self.is_open = False
-        self._network.lines.pop(self.number, None)
         self._waiting.clear()
-        self._stalled.clear()
         on_lost, self._on_lost = self._on_lost, None
         if on_lost is not None:
             on_lost()

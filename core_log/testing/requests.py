@@ -99,10 +99,11 @@ def produce(
     *,
     acks: int = -1,
     timeout_ms: int = 30_000,
+    transactional_id: str | None = None,
 ) -> ProduceRequest:
     """*batches* by partition."""
     return ProduceRequest(
-        transactional_id=None,
+        transactional_id=transactional_id,
         acks=acks,
         timeout_ms=timeout_ms,
         topic_data=[
@@ -126,6 +127,7 @@ def batch_of(
     producer_epoch: int = 0,
     sequence: int = 0,
     key: bytes | None = b"k",
+    is_transactional: bool = False,
 ) -> bytearray:
     """A record batch with the texts as values; the producer's fields only with an id."""
     is_idempotent = producer_id >= 0
@@ -134,6 +136,7 @@ def batch_of(
         producer_id=producer_id,
         producer_epoch=producer_epoch if is_idempotent else -1,
         base_sequence=sequence if is_idempotent else -1,
+        is_transactional=is_transactional,
     )
 
 

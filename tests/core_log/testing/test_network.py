@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from headwater.core_log.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from headwater.core_log.protocol.schema import Message
+from headwater.core_log.testing import requests
 from headwater.core_log.testing.local_broker import LocalBroker
 from headwater.core_log.testing.network import ConnectionRefused, Direction, Line, MemoryNetwork
 
@@ -119,3 +120,49 @@ def test_answers_sent_before_the_broker_closes_arrive_before_its_end() -> None:
     line._local._session.close("enough")
     net.advance(100)
     assert events == ["a", "lost"]
+
+
+def test_what_a_client_left_on_a_connection_arrives_and_the_end_behind_it() -> None:
+    """The client is told nothing any more; the broker answers into the void, then sees the end."""
+    net = network(delay_ms=(10, 10))
+    answers: list[str] = []
+    lost: list[str] = []
+    line = net.connect(on_lost=lambda: lost.append("lost"))
+    line.stall(Direction.TO_BROKER)
+    line.send(requests.create_topic("late"), version=7, on_answer=lambda _: answers.append("late"))
+    line.abandon()
+    net.advance(1_000)
+    assert "late" not in net.broker.running.image.topics
+    assert line.is_delivering
+    line.resume(Direction.TO_BROKER)
+    net.advance(100)
+    assert "late" in net.broker.running.image.topics
+    assert (answers, lost, net.lines, line.is_delivering) == ([], [], {}, False)
+
+
+def test_an_abandoned_connection_is_overtaken_by_a_newer_one() -> None:
+    net = network()
+    old = net.connect()
+    old.stall(Direction.TO_BROKER)
+    old.send(requests.delete_topic("t", version=6), version=6, on_answer=lambda _: None)
+    old.abandon()
+    net.connect().send(requests.create_topic("t"), version=7, on_answer=lambda _: None)
+    net.settle()
+    assert "t" in net.broker.running.image.topics
+    old.resume(Direction.TO_BROKER)
+    net.settle()
+    assert "t" not in net.broker.running.image.topics
+
+
+def test_an_abandoned_connection_ends_with_the_broker_and_by_a_reset() -> None:
+    net = network(delay_ms=(10, 10))
+    for end in ("reset", "crash"):
+        line = net.connect()
+        line.abandon()
+        line.abandon()
+        if end == "reset":
+            line.reset()
+        else:
+            net.broker.crash()
+        assert not line.is_delivering
+        net.advance(100)
