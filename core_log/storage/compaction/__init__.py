@@ -1,0 +1,1 @@
+"""Compaction of one partition's sealed segments: the newest record of each key stays."""
