@@ -2,6 +2,9 @@
 
 Describing and listing answer from memory, which runs ahead of the log by what is being appended;
 deleting answers when the tombstones are committed. Authorized operations are the handler's.
+
+Offsets that open transactions have sent are deleted with the others: the tombstone is younger, so
+a commit does not bring them back.
 """
 
 from typing import Final
@@ -28,6 +31,7 @@ from ..protocol.messages.offset_delete import (
     OffsetDeleteResponseTopic,
 )
 from .classic import ClassicGroup, ClassicGroupState
+from .committed import Place
 from .expiry import forget_offset
 from .member import Waiting
 from .refusals import after_failed_append
@@ -136,9 +140,8 @@ def _delete(state: ShardState, group_id: str, turn: Turn) -> ErrorCode:
     if group.state is not ClassicGroupState.EMPTY:
         return ErrorCode.NON_EMPTY_GROUP
     # Offsets first: a crash in between must not leave them without their group.
-    for topic, partitions in list(state.offsets.topics(group_id).items()):
-        for partition in list(partitions):
-            forget_offset(state, group_id, topic, partition, turn)
+    for place in state.offsets.places(group_id):
+        forget_offset(state, place, turn)
     state.drop_group(group, turn)
     return ErrorCode.NONE
 
@@ -188,7 +191,7 @@ def _delete_topic_offsets(
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         elif group.is_subscribed_to(topic.name):
             code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-        elif state.offsets.get(group.group_id, topic.name, index) is not None:
-            forget_offset(state, group.group_id, topic.name, index, turn)
+        elif state.offsets.has(place := Place(group.group_id, topic.name, index)):
+            forget_offset(state, place, turn)
         partitions.append(OffsetDeleteResponsePartition(partition_index=index, error_code=code))
     return OffsetDeleteResponseTopic(name=topic.name, partitions=partitions)

@@ -9,6 +9,7 @@ from typing import Final
 
 from ..kernel.effects import Turn
 from .classic import ClassicGroup, ClassicGroupState
+from .committed import Place
 from .deadlines import Deadline, DeadlineKind
 from .offsets import expired
 from .records import offset_record
@@ -48,39 +49,36 @@ class Sweep:
             self.schedule(state, now_ms=turn.now_ms)
 
 
-def forget_offset(state: ShardState, group_id: str, topic: str, partition: int, turn: Turn) -> None:
-    """Delete one offset, in memory and in the log."""
-    state.offsets.remove(group_id, topic, partition)
-    turn.append(*offset_record(group_id, topic, partition, None))
+def forget_offset(state: ShardState, place: Place, turn: Turn) -> None:
+    """Delete one offset and what transactions have pending for it, in memory and in the log."""
+    state.offsets.remove(*place)
+    turn.append(*offset_record(*place, None))
 
 
 def forget_topics(state: ShardState, names: frozenset[str], turn: Turn) -> None:
     """Delete every offset in these topics, foreign groups' too: the topics are gone."""
     turn.atomic = False
     for group_id in list(state.offsets.group_ids()):
-        topics = state.offsets.topics(group_id)
-        for name in names & topics.keys():
-            for partition in list(topics[name]):
-                forget_offset(state, group_id, name, partition, turn)
+        for place in state.offsets.places(group_id, names):
+            forget_offset(state, place, turn)
 
 
 def _expire(state: ShardState, group: ClassicGroup, turn: Turn) -> None:
     """Delete the group's expired offsets, and the group itself when nothing of it is left.
 
     A group without members and offsets has no use, however young; one in which a member is about
-    to join has.
+    to join, or for which a transaction is open, has.
     """
-    topics = state.offsets.topics(group.group_id)
     gone = expired(
         group,
-        topics,
+        state.offsets,
         now_ms=turn.now_ms,
         retention_ms=state.config.offsets_retention_ms,
     )
-    for topic, partition in gone:
-        forget_offset(state, group.group_id, topic, partition, turn)
+    for place in gone:
+        forget_offset(state, place, turn)
     if gone:
         turn.note("offsets_expired", group=group.group_id, count=len(gone))
     empty = group.state is ClassicGroupState.EMPTY and not group.pending_joins
-    if empty and not state.offsets.topics(group.group_id):
+    if empty and not state.offsets.places(group.group_id):
         state.drop_group(group, turn)

@@ -26,8 +26,8 @@ from ..protocol.coordinator.streams_group_metadata import StreamsGroupMetadataKe
 from ..protocol.errors import DecodeError
 from ..protocol.schema import Message
 from .classic import ClassicGroup, ClassicGroupState
+from .committed import CommittedOffset
 from .member import ClassicMember, GroupProtocol
-from .offsets import CommittedOffset
 
 _PREFIX_BYTES: Final = 2
 _INT64_MAX: Final = 2**63 - 1

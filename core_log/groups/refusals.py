@@ -41,6 +41,12 @@ from ..protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
 )
 from ..protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from ..protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
 
 GroupRequest: TypeAlias = (
     JoinGroupRequest
@@ -48,6 +54,7 @@ GroupRequest: TypeAlias = (
     | HeartbeatRequest
     | LeaveGroupRequest
     | OffsetCommitRequest
+    | TxnOffsetCommitRequest
     | OffsetFetchRequest
     | OffsetDeleteRequest
     | DescribeGroupsRequest
@@ -74,6 +81,7 @@ _NO_PROTOCOL_SINCE: Final = 7
 _TOP_LEVEL_FETCH_ERROR_SINCE: Final = 2
 _FETCH_GROUPS_SINCE: Final = 8
 _LEAVE_MEMBERS_SINCE: Final = 3
+_TXN_LOADING_SINCE: Final = 2
 
 
 def after_failed_append(request: GroupRequest, *, version: int, code: ErrorCode) -> msgspec.Struct:
@@ -86,6 +94,15 @@ def append_code(code: ErrorCode) -> ErrorCode:
     return _AFTER_APPEND.get(code, code)
 
 
+def txn_commit_code(code: ErrorCode, *, version: int) -> ErrorCode:
+    """What a TxnOffsetCommit is told for *code*: clients before 2.0 die of a coordinator that loads
+    (KAFKA-7296), so they are told to look for it again.
+    """
+    if version < _TXN_LOADING_SINCE and code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return code
+
+
 def while_loading(request: GroupRequest, *, version: int) -> msgspec.Struct:
     """The response while the shard reads its records.
 
@@ -96,7 +113,7 @@ def while_loading(request: GroupRequest, *, version: int) -> msgspec.Struct:
     return refusal(request, version=version, code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 
-def refusal(request: GroupRequest, *, version: int, code: ErrorCode) -> msgspec.Struct:  # noqa: C901 - one case per request
+def refusal(request: GroupRequest, *, version: int, code: ErrorCode) -> msgspec.Struct:  # noqa: C901, PLR0911 - one case per request
     """A response in which the whole *request* failed with *code*."""
     match request:
         case JoinGroupRequest():
@@ -109,6 +126,8 @@ def refusal(request: GroupRequest, *, version: int, code: ErrorCode) -> msgspec.
             return leave_refusal(request, version=version, code=code)
         case OffsetCommitRequest():
             return _commit_refusal(request, code)
+        case TxnOffsetCommitRequest():
+            return _txn_commit_refusal(request, txn_commit_code(code, version=version))
         case OffsetFetchRequest():
             return _fetch_refusal(request, version, code)
         case OffsetDeleteRequest():
@@ -163,6 +182,26 @@ def _commit_refusal(request: OffsetCommitRequest, code: ErrorCode) -> OffsetComm
                 topic_id=topic.topic_id,
                 partitions=[
                     OffsetCommitResponsePartition(
+                        partition_index=partition.partition_index, error_code=code
+                    )
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _txn_commit_refusal(
+    request: TxnOffsetCommitRequest, code: ErrorCode
+) -> TxnOffsetCommitResponse:
+    """*code* for every partition, here too."""
+    return TxnOffsetCommitResponse(
+        topics=[
+            TxnOffsetCommitResponseTopic(
+                name=topic.name,
+                partitions=[
+                    TxnOffsetCommitResponsePartition(
                         partition_index=partition.partition_index, error_code=code
                     )
                     for partition in topic.partitions

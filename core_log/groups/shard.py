@@ -10,7 +10,7 @@ from typing import assert_never
 
 import msgspec
 
-from ..kernel.effects import Caller, Effects, Turn
+from ..kernel.effects import Caller, Effects, Sender, Turn
 from ..kernel.errors import ErrorCode
 from ..kernel.ports import Random
 from ..protocol.messages.delete_groups import DeleteGroupsRequest
@@ -23,8 +23,10 @@ from ..protocol.messages.offset_commit import OffsetCommitRequest
 from ..protocol.messages.offset_delete import OffsetDeleteRequest
 from ..protocol.messages.offset_fetch import OffsetFetchRequest
 from ..protocol.messages.sync_group import SyncGroupRequest
+from ..protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 from .admin import delete_groups, delete_offsets, describe_groups, list_groups
 from .commits import commit_offsets
+from .committed import Place
 from .config import GroupConfig
 from .deadlines import Deadline, DeadlineKind
 from .expiry import Sweep, forget_topics
@@ -44,6 +46,7 @@ from .sessions import heartbeat, leave_group, session_over, sync_wait_over
 from .state import ShardState
 from .syncing import sync_group
 from .topics import TopicNames
+from .txn_commits import commit_offsets_in_transaction
 
 
 class GroupShard:
@@ -69,8 +72,18 @@ class GroupShard:
         """When ``tick`` has something to do, None when nothing waits."""
         return self._state.deadlines.next_ms()
 
-    def replay(self, key: bytes, value: bytes | None, *, timestamp_ms: int) -> None:  # noqa: ARG002 - records carry the times that groups need
+    def replay(
+        self,
+        key: bytes,
+        value: bytes | None,
+        *,
+        timestamp_ms: int,  # noqa: ARG002 - records carry the times that groups need
+        sender: Sender | None = None,
+    ) -> None:
         """Take one record of the partition into account; what other group types wrote is kept.
+
+        An offset in a transactional batch, of *sender*, is pending until ``replay_end``. Records
+        and markers come in the order of the log. A tombstone counts at once, as in Kafka.
 
         Raises UnreadableRecordError when the record is a group's or an offset's and broken.
         """
@@ -82,6 +95,9 @@ class GroupShard:
             case OffsetRecord(group_id=group_id, topic=topic, partition=partition):
                 if record.committed is None:
                     state.offsets.remove(group_id, topic, partition)
+                elif sender is not None:
+                    place = Place(group_id, topic, partition)
+                    state.offsets.put_pending(sender.producer_id, place, record.committed)
                 else:
                     state.offsets.put(group_id, topic, partition, record.committed)
             case GroupRecord(group_id=group_id, group=group):
@@ -95,6 +111,10 @@ class GroupShard:
                 state.foreign_group_ids.discard(group_id)
             case _:
                 assert_never(record)
+
+    def replay_end(self, producer_id: int, *, is_commit: bool) -> None:
+        """Take a transaction marker of the partition into account; fine when nothing is pending."""
+        self._state.offsets.end(producer_id, is_commit=is_commit)
 
     def loaded(self, now_ms: int) -> Effects:
         """Start the clocks of what was replayed: sessions of members, expiry of offsets.
@@ -131,6 +151,17 @@ class GroupShard:
         self._dispatch(request, caller, Waiting(reply_to, version), turn)
         return turn.effects()
 
+    def end_transaction(self, producer_id: int, *, is_commit: bool, now_ms: int) -> Effects:
+        """What follows from a marker that was just appended to the partition, behind every record
+        that the shard has asked for so far.
+
+        The runtime counts the marker among its appends: replies of later steps may depend on it and
+        wait until it is committed. When it is lost the shard is built anew, as after any append.
+        """
+        turn = Turn(now_ms=now_ms)
+        self._state.offsets.end(producer_id, is_commit=is_commit)
+        return turn.effects()
+
     def tick(self, now_ms: int) -> Effects:
         """What follows from the time: every deadline up to *now_ms* has had its effect.
 
@@ -148,7 +179,7 @@ class GroupShard:
         return turn.effects()
 
     def topics_deleted(self, names: frozenset[str], now_ms: int) -> Effects:
-        """Tombstones for every offset committed to these topics."""
+        """Tombstones for every offset in these topics, committed or pending."""
         turn = Turn(now_ms=now_ms)
         forget_topics(self._state, names, turn)
         return turn.effects()
@@ -169,6 +200,7 @@ class GroupShard:
             assert group.group_id == group_id
             assert group_id not in self._state.foreign_group_ids
             group.check()
+        self._state.offsets.check()
 
     def _dispatch(  # noqa: C901 - one case per request
         self, request: GroupRequest, caller: Caller, waiting: Waiting, turn: Turn
@@ -179,6 +211,8 @@ class GroupShard:
                 heartbeat(state, request, waiting=waiting, turn=turn)
             case OffsetCommitRequest():
                 commit_offsets(state, request, waiting=waiting, turn=turn)
+            case TxnOffsetCommitRequest():
+                commit_offsets_in_transaction(state, request, waiting=waiting, turn=turn)
             case OffsetFetchRequest():
                 fetch_offsets(state, request, waiting=waiting, turn=turn)
             case JoinGroupRequest():

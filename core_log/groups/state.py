@@ -36,6 +36,11 @@ class ShardState:
         group = self.groups[group_id] = ClassicGroup(group_id, now_ms=now_ms)
         return group
 
+    def ensure_group(self, group_id: str, turn: Turn) -> None:
+        """Make the group that an offset is kept for, unless there is one of some protocol."""
+        if group_id not in self.groups and group_id not in self.foreign_group_ids:
+            self.create_group(group_id, now_ms=turn.now_ms)
+
     def drop_group(self, group: ClassicGroup, turn: Turn) -> None:
         """Delete a group without members, and make it so in the log."""
         assert not group.members

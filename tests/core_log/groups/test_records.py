@@ -3,8 +3,8 @@
 import pytest
 
 from headwater.core_log.groups.classic import ClassicGroup, ClassicGroupState
+from headwater.core_log.groups.committed import CommittedOffset
 from headwater.core_log.groups.member import ClassicMember, GroupProtocol
-from headwater.core_log.groups.offsets import CommittedOffset
 from headwater.core_log.groups.records import (
     ForeignGroupRecord,
     GroupRecord,

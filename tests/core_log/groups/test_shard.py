@@ -5,9 +5,17 @@ from typing import Any
 
 import pytest
 
-from headwater.core_log.groups import commits, joining, rebalance, records, sessions, syncing
+from headwater.core_log.groups import (
+    commit_checks,
+    commits,
+    joining,
+    rebalance,
+    records,
+    sessions,
+    syncing,
+)
 from headwater.core_log.groups.classic import ClassicGroup
-from headwater.core_log.groups.offsets import CommittedOffset
+from headwater.core_log.groups.committed import CommittedOffset
 from headwater.core_log.kernel.effects import Caller, Turn
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.messages.heartbeat import HeartbeatRequest
@@ -307,7 +315,7 @@ def _offsets_of_other_partitions(patch: pytest.MonkeyPatch) -> None:
     def to_the_first(group_id: str, topic: str, _: int, committed: CommittedOffset) -> Any:
         return original(group_id, topic, 0, committed)
 
-    patch.setattr(commits, "offset_record", to_the_first)
+    patch.setattr(commit_checks, "offset_record", to_the_first)
 
 
 @pytest.mark.parametrize(
