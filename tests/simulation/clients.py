@@ -77,9 +77,6 @@ class World(Protocol):
     committed: dict[tuple[str, int], int]
     owners: dict[tuple[str, int, int], str]
     producer_ids: set[int]
-    topics: dict[str, bool | None]
-    trimmed_below: int
-    trimmed_end: int
     is_draining: bool
     restarts: int
 
@@ -91,6 +88,14 @@ class World(Protocol):
     def anomaly(self, what: str) -> None: ...
 
 
+class Estate(World, Protocol):
+    """A world whose topics come and go, and one whose beginning is deleted."""
+
+    topics: dict[str, bool | None]
+    trimmed_below: int
+    trimmed_end: int
+
+
 class Client:
     """A connection that is made again when it is lost, and one question at a time."""
 
@@ -100,6 +105,7 @@ class Client:
         self.line: Line | None = None
         self.waiting = 0
         self.asked_ms = 0
+        self.patience_ms = PATIENCE_MS
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}: {self.waiting} answers awaited>"
@@ -122,10 +128,15 @@ class Client:
                 return
         if not self.waiting:
             self.next()
-        elif self.now_ms - self.asked_ms > PATIENCE_MS:
-            self.line.reset()
+        elif self.now_ms - self.asked_ms > self.patience_ms:
+            self.give_up()
         else:
             self.meanwhile()
+
+    def give_up(self) -> None:
+        """The connection does not answer: break it."""
+        assert self.line is not None
+        self.line.reset()
 
     def ask(
         self,
@@ -349,6 +360,11 @@ class Reader(Client):
 
 class Trimmer(Client):
     """Appends to a topic of its own and deletes its beginning."""
+
+    world: Estate
+
+    def __init__(self, world: Estate, name: str) -> None:
+        super().__init__(world, name)
 
     def next(self) -> None:
         world = self.world
@@ -628,7 +644,9 @@ class Admin(Client):
         {"compression.type": "producer"},
     )
 
-    def __init__(self, world: World, name: str, *, partitions_max: int) -> None:
+    world: Estate
+
+    def __init__(self, world: Estate, name: str, *, partitions_max: int) -> None:
         super().__init__(world, name)
         self.partitions_max = partitions_max
         self.topic_count = 0

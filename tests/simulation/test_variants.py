@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from .swarm import ALL, Swarm, first_caught
+from .run import first_caught
+from .swarm import ALL, Swarm
 from .variants import (
     VARIANTS,
     Break,
