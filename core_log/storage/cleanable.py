@@ -117,7 +117,5 @@ def dirtiness(
 
 def dirtiest(candidates: Iterable[tuple[Name, Dirtiness, CleaningPolicy]]) -> Name | None:
     """The log with the largest cleanable share among those worth a pass; None without any."""
-    worth = [
-        (facts.ratio, name) for name, facts, policy in candidates if facts.is_worth_it(policy)
-    ]
+    worth = [(facts.ratio, name) for name, facts, policy in candidates if facts.is_worth_it(policy)]
     return max(worth, key=lambda entry: entry[0])[1] if worth else None

@@ -11,6 +11,8 @@
         leader-epoch-checkpoint
         partition.metadata                the topic's id
         *.deleted                         waits for file.delete.delay.ms
+        *.cleaned, *.swap                 compaction at work, see swap
+        headwater.replaced                likewise
     topic-0.0f…-delete/                   a deleted partition, likewise
 """
 
@@ -31,6 +33,8 @@ TEMPORARY: Final = ".tmp"
 
 EPOCHS: Final = "leader-epoch-checkpoint"
 PARTITION_METADATA: Final = "partition.metadata"
+REPLACED: Final = "headwater.replaced"
+"""Its suffix must be none that Kafka looks at: it reads an offset out of such a name."""
 CLUSTER_METADATA_TOPIC: Final = "__cluster_metadata"
 
 _DELETED_DIRECTORY: Final = "-delete"
