@@ -1,4 +1,4 @@
-"""``python -m tests.chaos kill9|fuzz``: the long runs, with what they found on standard output."""
+"""``python -m tests.chaos kill9|fuzz|copy``: the long runs, which say what they found."""
 
 import argparse
 import random
@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from ..interop.target import target
-from . import fuzz, kill9
+from . import copying, fuzz, kill9
 
 
 def main() -> int:
@@ -17,7 +17,10 @@ def main() -> int:
     kill.add_argument("--rounds", type=int, default=10)
     shots = commands.add_parser("fuzz", help="random requests of every API and version")
     shots.add_argument("--requests", type=int, default=20_000)
-    for command in (kill, shots):
+    copy = commands.add_parser("copy", help="copy with exactly-once while worker and broker die")
+    copy.add_argument("--records", type=int, default=1_000_000)
+    copy.add_argument("--crashes", type=int, default=20)
+    for command in (kill, shots, copy):
         command.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
         command.add_argument("--directory", type=Path, help="default: a new temporary folder")
     arguments = parser.parse_args()
@@ -26,6 +29,13 @@ def main() -> int:
     say(f"seed {arguments.seed}, files in {directory}")
     if arguments.command == "fuzz":
         return run_fuzz(directory, requests=arguments.requests, seed=arguments.seed)
+    if arguments.command == "copy":
+        return run_copy(
+            directory,
+            records=arguments.records,
+            crashes=arguments.crashes,
+            seed=arguments.seed,
+        )
     return run_kill9(directory, rounds=arguments.rounds, seed=arguments.seed)
 
 
@@ -46,6 +56,15 @@ def run_fuzz(directory: Path, *, requests: int, seed: int) -> int:
         node.kill()
     say(str(report))
     return 1 if report.failures else 0
+
+
+def run_copy(directory: Path, *, records: int, crashes: int, seed: int) -> int:
+    node = target(directory / "node")
+    rng = random.Random(seed)
+    report = copying.run(node, directory, records=records, crashes=crashes, rng=rng, say=say)
+    say(str(report))
+    say("clean: each record once, in order" if report.is_clean else "NOT CLEAN")
+    return 0 if report.is_clean else 1
 
 
 def say(text: str) -> None:
