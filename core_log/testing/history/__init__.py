@@ -1,4 +1,9 @@
-"""Judge what clients saw: a history of sends, transactions and polls in, anomalies out."""
+"""Judge what clients saw: a history of sends, transactions and polls in, anomalies out.
+
+Pure. The rules are those that Jepsen's Kafka workload made known, and a few for groups' offsets.
+``events`` says what clients write down, ``rules`` what can be broken, ``judge`` gives the verdict.
+Logs that lose records on purpose (retention, compaction) do not belong in a history.
+"""
 
 from .events import (
     EVENT_DECODER,
@@ -20,9 +25,13 @@ from .events import (
     Send,
     read_history,
 )
-from .judge import Anomaly, Rule, check
+from .index import Outcome
+from .judge import Verdict, check, judge
+from .rules import ALWAYS_ALLOWED, Anomaly, Rule
+from .timing import Spread, Timing, gaps, longest_gap_ms
 
 __all__ = [
+    "ALWAYS_ALLOWED",
     "EVENT_DECODER",
     "Aborted",
     "Acked",
@@ -36,12 +45,19 @@ __all__ = [
     "OffsetsAcked",
     "OffsetsFetched",
     "OffsetsSent",
+    "Outcome",
     "Partition",
     "Poll",
     "PolledRecord",
     "Refused",
     "Rule",
     "Send",
+    "Spread",
+    "Timing",
+    "Verdict",
     "check",
+    "gaps",
+    "judge",
+    "longest_gap_ms",
     "read_history",
 ]

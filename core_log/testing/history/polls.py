@@ -1,0 +1,117 @@
+"""Rules about readers: positions go up and pass over nothing. Pure.
+
+Between polls a group member may jump, for a rebalance sends it back to the committed offset or on
+past another's work; a reader with assigned partitions may not. Inside one poll, or the polls of
+one transaction, only a rebalance excuses a jump.
+"""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import final
+
+from .events import Moved, Poll
+from .index import Index, Log, at
+from .rules import Anomaly, Rule
+
+
+def out_of_order_polls(index: Index, *, allowed: Counter[Rule]) -> Iterator[Anomaly]:
+    """Follow each reader's position; jumps that had a reason are counted in *allowed*."""
+    walk = _Walk(index)
+    readers: dict[str, _Reader] = {}
+    for event in index.reads:
+        reader = readers.setdefault(event.process, _Reader())
+        if isinstance(event, Moved):
+            reader.move()
+            continue
+        for jump in walk.jumps(reader, event):
+            if jump.is_excused:
+                allowed[jump.rule] += 1
+            else:
+                facts = (
+                    f"{event.process} came from offset {jump.position} to "
+                    f"{at(jump.log.partition, jump.offset)}"
+                )
+                yield Anomaly(rule=jump.rule, facts=facts)
+
+
+@final
+@dataclass(slots=True)
+class _Reader:
+    """Where a reader stands. ``inside`` are the positions of this poll or transaction alone."""
+
+    before: dict[Log, int] = field(default_factory=dict)
+    inside: dict[Log, int] = field(default_factory=dict)
+    transaction: str | None = None
+    has_rebalanced: bool = False
+
+    def move(self) -> None:
+        self.before.clear()
+        self.inside = {}
+        self.transaction = None
+
+    def begin(self, poll: Poll) -> None:
+        """A poll begins: does it go on with the transaction of the one before?"""
+        if poll.transaction is not None and poll.transaction == self.transaction:
+            self.has_rebalanced = self.has_rebalanced or poll.rebalanced
+            return
+        self.before.update(self.inside)
+        self.inside = {}
+        self.transaction = poll.transaction
+        self.has_rebalanced = poll.rebalanced
+
+
+@dataclass(frozen=True, slots=True)
+class _Jump:
+    rule: Rule
+    log: Log
+    position: int
+    offset: int
+    is_excused: bool
+
+
+@final
+class _Walk:
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._visible = {
+            log: [
+                offset
+                for offset, record in zip(log.offsets, log.records, strict=True)
+                if record.is_visible
+            ]
+            for log in index.logs.values()
+        }
+
+    def jumps(self, reader: _Reader, poll: Poll) -> Iterator[_Jump]:
+        """Moves the reader through the poll; every step that is not to the next record."""
+        reader.begin(poll)
+        inside = reader.inside
+        log, position, is_inside = None, -1, False
+        for topic, partition_index, offset, _ in poll.records:
+            if log is None or log.partition != (topic, partition_index):
+                if log is not None:
+                    inside[log] = position
+                log = self._index.logs[topic, partition_index]
+                is_inside = log in inside
+                position = inside[log] if is_inside else reader.before.get(log, offset - 1)
+            if offset != position + 1:
+                rule = self._rule(poll, log, position, offset, is_inside=is_inside)
+                if rule is not None:
+                    is_excused = reader.has_rebalanced if is_inside else poll.subscribed
+                    yield _Jump(rule, log, position, offset, is_excused)
+            position, is_inside = offset, True
+        if log is not None:
+            inside[log] = position
+
+    def _rule(
+        self, poll: Poll, log: Log, position: int, offset: int, *, is_inside: bool
+    ) -> Rule | None:
+        if offset <= position:
+            return Rule.INT_NONMONOTONIC_POLL if is_inside else Rule.NONMONOTONIC_POLL
+        known = self._visible[log] if poll.read_committed else log.offsets
+        number = bisect_right(known, position)
+        if number < len(known) and known[number] < offset:
+            return Rule.INT_POLL_SKIP if is_inside else Rule.POLL_SKIP
+        return None
