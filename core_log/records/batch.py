@@ -246,7 +246,7 @@ class Scan(Iterator[Batch]):
         batch_length, _, magic = LENGTH_TO_MAGIC.unpack_from(view, position + 8)
         size_bytes = batch_length + LENGTH_END
         if magic != MAGIC or size_bytes < HEADER_BYTES:
-            raise CorruptBatch(_header_fault(magic, size_bytes), position)
+            raise CorruptBatch(header_fault(magic, size_bytes), position)
         if size_bytes > left:
             raise StopIteration
         batch = Batch(view[position : position + size_bytes])
@@ -302,7 +302,7 @@ def _whole_size(view: memoryview, position: int) -> int:
     batch_length, _, magic = LENGTH_TO_MAGIC.unpack_from(view, position + 8)
     size_bytes: int = batch_length + LENGTH_END
     if magic != MAGIC or size_bytes < HEADER_BYTES:
-        raise CorruptBatch(_header_fault(magic, size_bytes), position)
+        raise CorruptBatch(header_fault(magic, size_bytes), position)
     if size_bytes > left:
         raise CorruptBatch(f"it takes {size_bytes} bytes, only {left} are left", position)
     return size_bytes
@@ -316,10 +316,11 @@ def _check_start(view: memoryview, position: int) -> None:
     if left > 16:
         batch_length, _, magic = LENGTH_TO_MAGIC.unpack_from(view, position + 8)
         if magic != MAGIC or batch_length + LENGTH_END < HEADER_BYTES:
-            raise CorruptBatch(_header_fault(magic, batch_length + LENGTH_END), position)
+            raise CorruptBatch(header_fault(magic, batch_length + LENGTH_END), position)
 
 
-def _header_fault(magic: int, size_bytes: int) -> str:
+def header_fault(magic: int, size_bytes: int) -> str:
+    """What is wrong with a header of this magic and size; one of the two is."""
     if magic != MAGIC:
         return f"its magic is {magic}; only record batches of magic 2 are supported"
     return f"its size is {size_bytes} bytes, less than the {HEADER_BYTES} of a header"
