@@ -29,6 +29,7 @@ from .session import Session
 from .stats import Stats
 from .timers import Timers
 from .topics import OwnTopics
+from .transactions import Transactions
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -74,6 +75,7 @@ class Broker:
         partitions: Partitions,
         reconciler: Reconciler,
         groups: Groups,
+        transactions: Transactions,
         own_topics: OwnTopics,
         housekeeping: Housekeeping,
         producer_ids: ProducerIds,
@@ -93,6 +95,7 @@ class Broker:
         self.controller_config: Final = controller_config
         self.partitions: Final = partitions
         self.groups: Final = groups
+        self.transactions: Final = transactions
         self.own_topics: Final = own_topics
         self.housekeeping: Final = housekeeping
         self.producer_ids: Final = producer_ids

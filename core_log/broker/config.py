@@ -30,6 +30,9 @@ class BrokerConfig:
     default_replication_factor: int = 1
     offsets_topic_partitions: int = 50
     offsets_topic_segment_bytes: int = 100 * 1024 * 1024
+    transactions_topic_partitions: int = 50
+    transactions_topic_segment_bytes: int = 100 * 1024 * 1024
+    transactions_topic_min_isr: int = 2
     fetch_bytes_max: int = 55 * 1024 * 1024
     unread_bytes_max: int = 512 * 1024 * 1024
     """Answers held for peers that do not read them before fetches get no records any more."""

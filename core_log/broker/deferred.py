@@ -46,8 +46,21 @@ class Deferred(Generic[T]):
         self.then(lambda value: mapped.resolve(function(value)))
         return mapped
 
+    def bind(self, function: "Callable[[T], Deferred[U]]") -> "Deferred[U]":
+        """A deferred that holds what the one holds that *function* makes of this one's value."""
+        bound: Deferred[U] = Deferred()
+        self.then(lambda value: function(value).then(bound.resolve))
+        return bound
+
 
 U = TypeVar("U")
+
+
+def resolved(value: T) -> Deferred[T]:
+    """A deferred whose value is there."""
+    answer: Deferred[T] = Deferred()
+    answer.resolve(value)
+    return answer
 
 
 def gather(parts: "list[Deferred[T]]") -> "Deferred[list[T]]":

@@ -23,32 +23,49 @@ class ProducerIds:
         self._allocate = allocate
         self._next = 0
         self._end = 0
-        self._waiting: deque[Deferred[int | ApiError]] = deque()
+        self._waiting: deque[Callable[[ApiError | None], None]] = deque()
 
     def next(self) -> Deferred[int | ApiError]:
         """A fresh id, or the reason why there is none."""
         answer: Deferred[int | ApiError] = Deferred()
-        if self._next < self._end:
-            answer.resolve(self._take())
-            return answer
-        self._waiting.append(answer)
-        if len(self._waiting) == 1:
-            self._allocate().then(self._allocated)
+
+        def ready(error: ApiError | None) -> None:
+            taken = error if error is not None else self.take()
+            if taken is None:  # more producers at once than a block has ids
+                self._when_ready(ready)
+            else:
+                answer.resolve(taken)
+
+        self._when_ready(ready)
         return answer
 
-    def _take(self) -> int:
+    def take(self) -> int | None:
+        """A fresh id, None when none is at hand; then the next block is under way."""
+        if self._next == self._end:
+            self._when_ready(lambda _: None)
+            return None
         taken = self._next
         self._next += 1
         return taken
 
-    def _allocated(self, block: Block | ApiError) -> None:
-        waiting, self._waiting = self._waiting, deque()
-        if isinstance(block, ApiError):
-            for answer in waiting:
-                answer.resolve(block)
+    def ready(self) -> Deferred[ApiError | None]:
+        """Resolved when ``take`` will give an id, or with the reason why it will not."""
+        answer: Deferred[ApiError | None] = Deferred()
+        self._when_ready(answer.resolve)
+        return answer
+
+    def _when_ready(self, listener: Callable[[ApiError | None], None]) -> None:
+        if self._next < self._end:
+            listener(None)
             return
-        self._next, self._end = block[0], block[0] + block[1]
-        while waiting and self._next < self._end:
-            waiting.popleft().resolve(self._take())
-        for answer in waiting:  # more producers at once than a block has ids
-            self.next().then(answer.resolve)
+        self._waiting.append(listener)
+        if len(self._waiting) == 1:
+            self._allocate().then(self._allocated)
+
+    def _allocated(self, block: Block | ApiError) -> None:
+        error = block if isinstance(block, ApiError) else None
+        if not isinstance(block, ApiError):
+            self._next, self._end = block[0], block[0] + block[1]
+        waiting, self._waiting = self._waiting, deque()
+        for listener in waiting:
+            listener(error)

@@ -17,8 +17,8 @@ from ..storage.directory import LogDirectory
 from ..storage.errors import DiskFull, LogDirectoryFailed
 from ..storage.log import PartitionLog
 from ..storage.notes import Note
+from .coordinator import Coordinator
 from .describe import holds
-from .groups import OFFSETS_TOPIC, Groups
 from .partitions import Hosted, Partitions
 from .topic_settings import TopicSettings
 
@@ -41,7 +41,8 @@ class Reconciler:
         node_id: int,
         partitions: Partitions,
         directories: Sequence[LogDirectory],
-        groups: Groups,
+        coordinators: Mapping[str, Coordinator],
+        topics_deleted: Callable[[frozenset[str]], None],
         settings_for: SettingsFor,
         note: Callable[[Note], None],
         failed: Callable[[LogDirectoryFailed], None],
@@ -49,7 +50,8 @@ class Reconciler:
         self._node_id = node_id
         self._partitions = partitions
         self._directories = directories
-        self._groups = groups
+        self._coordinators = coordinators
+        self._topics_deleted = topics_deleted
         self._settings_for = settings_for
         self._note = note
         self._failed = failed
@@ -97,7 +99,7 @@ class Reconciler:
             if hosted is not None:
                 hosted.replica.assign(_assignment(image.topics[name].partitions[index]))
         if delta.topics_deleted:
-            self._groups.topics_deleted(frozenset(topic.name for topic in delta.topics_deleted))
+            self._topics_deleted(frozenset(topic.name for topic in delta.topics_deleted))
         self._configure(delta.configs_changed, image)
         if delta.topics_created or delta.partitions_created:
             self._sync_created()
@@ -138,8 +140,9 @@ class Reconciler:
         )
         hosted = Hosted(log, replica, settings.policy)
         self._partitions.add(hosted)
-        if topic.name == OFFSETS_TOPIC and replica.is_leader:
-            self._groups.adopt(hosted)
+        coordinator = self._coordinators.get(topic.name)
+        if coordinator is not None and replica.is_leader:
+            coordinator.adopt(hosted)
 
     def _create(
         self, topic: TopicImage, index: int, settings: TopicSettings
@@ -171,8 +174,9 @@ class Reconciler:
             hosted = self._partitions.by_id(topic.topic_id, index)
             if hosted is None:
                 continue
-            if topic.name == OFFSETS_TOPIC:
-                self._groups.drop(index)
+            coordinator = self._coordinators.get(topic.name)
+            if coordinator is not None:
+                coordinator.drop(index)
             self._partitions.remove(hosted)
             try:
                 self._directory_of(hosted.log).delete(hosted.log)

@@ -84,8 +84,8 @@ class _Slot:
 class Session:
     """State of one connection.
 
-    Invariants: answers leave in the order of their requests; while ``muted`` no frame is handled;
-    after ``closed`` nothing is sent.
+    Invariants: answers leave in the order of their requests; while muted or held no frame is
+    handled; after ``closed`` nothing is sent.
     """
 
     def __init__(
@@ -111,6 +111,7 @@ class Session:
         self._out: Frames = []
         self._held: deque[bytearray] = deque()
         self._muted = False
+        self._holds = 0
         self._reading_paused = False
         self._writing_paused = False
         self._flush_wanted = False
@@ -125,7 +126,7 @@ class Session:
         """Handle one request frame, or hold it back until those before it are answered."""
         if self.closed:
             return
-        if self._muted or self._writing_paused or self._held:
+        if self._muted or self._holds or self._writing_paused or self._held:
             self._held.append(frame)
             self._review_reading()
         else:
@@ -167,6 +168,20 @@ class Session:
         self._slots.clear()
         self._out.clear()
 
+    def hold(self) -> None:
+        """Handle no further request before ``release``; a second hold needs a second release.
+
+        For a request that must find out something before its effect: those behind it keep their
+        place, and unlike with a muting answer they go on before it is answered.
+        """
+        self._holds += 1
+
+    def release(self) -> None:
+        """End one ``hold``; requests that were held back are handled within this turn."""
+        self._holds -= 1
+        if not self._holds and self._held:
+            self._want_flush()
+
     def _handle(self, frame: bytearray) -> None:
         try:
             answer = self._router.handle(frame, self)
@@ -189,6 +204,9 @@ class Session:
     def _filled(self, *, unmutes: bool) -> None:
         if unmutes:
             self._muted = False
+        self._want_flush()
+
+    def _want_flush(self) -> None:
         if not self._flush_wanted and not self.closed:
             self._flush_wanted = True
             self._router.wants_flush(self)
@@ -199,7 +217,9 @@ class Session:
         self._continue()
 
     def _continue(self) -> None:
-        while self._held and not (self._muted or self._writing_paused or self.closed):
+        while self._held and not (
+            self._muted or self._holds or self._writing_paused or self.closed
+        ):
             self._handle(self._held.popleft())
         if self._out or (self._slots and self._slots[0].parts is not None):
             self.flush()

@@ -16,6 +16,7 @@ from ..protocol.messages.create_topics import (
 from .config import BrokerConfig
 from .deferred import Deferred
 from .groups import OFFSETS_TOPIC
+from .transactions import TRANSACTIONS_TOPIC
 
 Create = Callable[[CreateTopicsRequest], Deferred[CreateTopicsResponse | ApiError]]
 """Submits a creation to the controller."""
@@ -24,38 +25,68 @@ BROKER_DEFAULT: Final = -1
 
 
 @final
+class InternalTopic:
+    """A topic that a coordinator keeps its records in, made when it is first needed."""
+
+    def __init__(
+        self, spec: CreatableTopic, image: Callable[[], MetadataImage], create: Create
+    ) -> None:
+        self.spec: Final = spec
+        self._image = image
+        self._create = create
+        self._waiting: list[Deferred[ApiError | None]] = []
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    def partition_count(self) -> int:
+        """0 while the topic does not exist."""
+        topic = self._image().topic(self.name)
+        return 0 if topic is None else len(topic.partitions)
+
+    def leader_of(self, index: int) -> int:
+        """The node that leads that partition, -1 when nobody does."""
+        partition = self._image().partition(self.name, index)
+        return -1 if partition is None else partition.leader
+
+    def ensure(self) -> Deferred[ApiError | None]:
+        """Resolved once the topic exists, with the reason when it cannot; created only once."""
+        answer: Deferred[ApiError | None] = Deferred()
+        if self.partition_count():
+            answer.resolve(None)
+            return answer
+        self._waiting.append(answer)
+        if len(self._waiting) == 1:
+            self._create(CreateTopicsRequest(topics=[self.spec])).then(self._created)
+        return answer
+
+    def _created(self, response: CreateTopicsResponse | ApiError) -> None:
+        waiting, self._waiting = self._waiting, []
+        if isinstance(response, ApiError):
+            error: ApiError | None = ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(response))
+        else:
+            code = response.topics[0].error_code
+            good = code in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
+            error = None if good else ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        for answer in waiting:
+            answer.resolve(error)
+
+
+@final
 class OwnTopics:
-    """Creates topics on behalf of clients that only asked for metadata, and the offsets topic."""
+    """Creates topics on behalf of clients that only asked for metadata, and knows the internal."""
 
     def __init__(
         self, config: BrokerConfig, image: Callable[[], MetadataImage], create: Create
     ) -> None:
-        self._config = config
         self._image = image
         self._create = create
-        self._offsets_topic: list[Deferred[ApiError | None]] = []
+        self.offsets: Final = InternalTopic(_offsets_topic(config), image, create)
+        self.transactions: Final = InternalTopic(_transactions_topic(config), image, create)
+        self._internal = {topic.name: topic for topic in (self.offsets, self.transactions)}
 
     # -- what the group coordinator asks ----------------------------------------------------
-
-    def partition_count(self) -> int:
-        """Partitions of the offsets topic, 0 while it does not exist."""
-        topic = self._image().topic(OFFSETS_TOPIC)
-        return 0 if topic is None else len(topic.partitions)
-
-    def leader_of(self, index: int) -> int:
-        """The node that leads that partition of the offsets topic, -1 when nobody does."""
-        partition = self._image().partition(OFFSETS_TOPIC, index)
-        return -1 if partition is None else partition.leader
-
-    def create(self) -> Deferred[ApiError | None]:
-        """Create the offsets topic, once for everybody who waits for it."""
-        answer: Deferred[ApiError | None] = Deferred()
-        self._offsets_topic.append(answer)
-        if len(self._offsets_topic) == 1:
-            self._create(CreateTopicsRequest(topics=[self._offsets_topic_spec()])).then(
-                self._offsets_topic_created
-            )
-        return answer
 
     def name_of(self, topic_id: bytes) -> str | None:
         topic = self._image().topic_by_id(topic_id)
@@ -76,8 +107,8 @@ class OwnTopics:
         wanted = [name for name in dict.fromkeys(names) if name not in errors]
         request = CreateTopicsRequest(
             topics=[
-                self._offsets_topic_spec()
-                if name == OFFSETS_TOPIC
+                self._internal[name].spec
+                if name in self._internal
                 else CreatableTopic(
                     name=name,
                     num_partitions=BROKER_DEFAULT,
@@ -97,28 +128,38 @@ class OwnTopics:
 
         return self._create(request).map(settled)
 
-    def _offsets_topic_spec(self) -> CreatableTopic:
-        configs = {
-            "cleanup.policy": "compact",
-            "compression.type": "producer",
-            "segment.bytes": str(self._config.offsets_topic_segment_bytes),
-        }
-        return CreatableTopic(
-            name=OFFSETS_TOPIC,
-            num_partitions=self._config.offsets_topic_partitions,
-            replication_factor=BROKER_DEFAULT,
-            configs=[
-                CreatableTopicConfig(name=name, value=value) for name, value in configs.items()
-            ],
-        )
 
-    def _offsets_topic_created(self, response: CreateTopicsResponse | ApiError) -> None:
-        waiting, self._offsets_topic = self._offsets_topic, []
-        if isinstance(response, ApiError):
-            error: ApiError | None = ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(response))
-        else:
-            code = response.topics[0].error_code
-            good = code in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
-            error = None if good else ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        for answer in waiting:
-            answer.resolve(error)
+def _offsets_topic(config: BrokerConfig) -> CreatableTopic:
+    return _compacted(
+        OFFSETS_TOPIC,
+        partition_count=config.offsets_topic_partitions,
+        configs={
+            "compression.type": "producer",
+            "segment.bytes": str(config.offsets_topic_segment_bytes),
+        },
+    )
+
+
+def _transactions_topic(config: BrokerConfig) -> CreatableTopic:
+    return _compacted(
+        TRANSACTIONS_TOPIC,
+        partition_count=config.transactions_topic_partitions,
+        configs={
+            "compression.type": "uncompressed",
+            "min.insync.replicas": str(config.transactions_topic_min_isr),
+            "segment.bytes": str(config.transactions_topic_segment_bytes),
+            "unclean.leader.election.enable": "false",
+        },
+    )
+
+
+def _compacted(name: str, *, partition_count: int, configs: dict[str, str]) -> CreatableTopic:
+    return CreatableTopic(
+        name=name,
+        num_partitions=partition_count,
+        replication_factor=BROKER_DEFAULT,
+        configs=[
+            CreatableTopicConfig(name=key, value=value)
+            for key, value in {"cleanup.policy": "compact", **configs}.items()
+        ],
+    )

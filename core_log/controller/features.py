@@ -1,8 +1,8 @@
 """Feature levels: what is finalized in the metadata, what this software supports, what clients see.
 
-Source: KIP-584 and KIP-1022. A finalized level above what Headwater implements (a directory that
-Kafka has written may carry ``transaction.version=2``) stays in the metadata as it is, but clients
-are shown the lower one of the two: the level tells them which protocol to speak.
+Source: KIP-584 and KIP-1022. A finalized level above what Headwater implements, in a directory that
+Kafka has written, stays in the metadata as it is, but clients are shown the lower one of the two:
+the level tells them which protocol to speak.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from typing import Final
 
 METADATA_VERSION: Final = "metadata.version"
 KRAFT_VERSION: Final = "kraft.version"
+TRANSACTION_VERSION: Final = "transaction.version"
 METADATA_VERSION_LEVEL: Final = 30
 """Kafka 4.3-IV0: the level whose record versions we write."""
 METADATA_VERSION_LEVEL_MIN: Final = 7
@@ -20,12 +21,15 @@ SUPPORTED: Final[Mapping[str, tuple[int, int]]] = {
     METADATA_VERSION: (METADATA_VERSION_LEVEL_MIN, METADATA_VERSION_LEVEL),
     KRAFT_VERSION: (0, 1),
     "group.version": (0, 1),
-    # Transactions are not served yet; level 0 keeps clients from relying on their protocol.
-    "transaction.version": (0, 0),
+    TRANSACTION_VERSION: (0, 2),
 }
 """Lowest and highest level per feature that this software implements."""
 
-INITIAL: Final[Mapping[str, int]] = {METADATA_VERSION: METADATA_VERSION_LEVEL, "group.version": 1}
+INITIAL: Final[Mapping[str, int]] = {
+    METADATA_VERSION: METADATA_VERSION_LEVEL,
+    "group.version": 1,
+    TRANSACTION_VERSION: 2,
+}
 """Levels that a new cluster starts with; an absent feature is at level 0."""
 
 

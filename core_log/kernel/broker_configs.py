@@ -326,10 +326,24 @@ BROKER_CONFIGS: Final[Mapping[str, ConfigKey]] = table(
             Range(1),
         ),
         _key(
+            "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+            _INT,
+            10_000,
+            "How often transactions that have timed out are looked for, to abort them.",
+            Range(1),
+        ),
+        _key(
             "transaction.max.timeout.ms",
             _INT,
             15 * 60_000,
             "The longest transaction timeout a producer may ask for.",
+            Range(1),
+        ),
+        _key(
+            "transaction.remove.expired.transaction.cleanup.interval.ms",
+            _INT,
+            HOUR_MS,
+            "How often transactional ids that have expired are looked for.",
             Range(1),
         ),
         _key(

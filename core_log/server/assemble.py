@@ -6,14 +6,15 @@ a broker meet.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, final
 
 from ..broker.broker import Broker, Disk, ServedApi
 from ..broker.config import BrokerConfig
 from ..broker.deferred import Deferred
-from ..broker.groups import Groups
+from ..broker.groups import OFFSETS_TOPIC, Groups
 from ..broker.handlers import HANDLERS
 from ..broker.housekeeping import Housekeeping, Intervals
+from ..broker.markers import Markers
 from ..broker.partitions import Hosted, Partitions
 from ..broker.producer_ids import Block, ProducerIds
 from ..broker.reconcile import Reconciler
@@ -21,15 +22,17 @@ from ..broker.steady_clock import SteadyClock
 from ..broker.timers import Timers
 from ..broker.topic_settings import TopicSettings, topic_settings
 from ..broker.topics import OwnTopics
+from ..broker.transactions import TRANSACTIONS_TOPIC, Transactions
 from ..controller.configs import effective_topic_configs
 from ..controller.controller import Controller
 from ..controller.decision import ControllerConfig
+from ..controller.features import TRANSACTION_VERSION
 from ..controller.image import EndpointImage, MetadataImage
 from ..controller.log_config import METADATA_LOG_CONFIG
 from ..controller.nodes import allocate_producer_ids, own_registration
 from ..controller.topics import create_topics
 from ..groups.config import GroupConfig
-from ..kernel.effects import Note as GroupNote
+from ..kernel.effects import Note as ShardNote
 from ..kernel.errors import ApiError
 from ..kernel.ids import ID_BYTES
 from ..kernel.ports import Clock, FileSystem, Random
@@ -46,6 +49,7 @@ from ..storage.directory import LogDirectory
 from ..storage.errors import DiskFull, LogDirectoryFailed
 from ..storage.log import PartitionLog
 from ..storage.notes import Note
+from ..transactions.config import TransactionConfig
 from .notify import Notify
 
 _SECURITY_PROTOCOLS: Final = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
@@ -75,6 +79,7 @@ class Specification:
 
     config: BrokerConfig
     groups: GroupConfig
+    transactions: TransactionConfig
     intervals: Intervals
     data_dirs: tuple[str, ...]
     cluster_id: str | None = None
@@ -136,7 +141,7 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
     logs = _load(host, directories, lambda topic: settings_for(controller.image, topic).log)
     timers = Timers(host.timer_set)
 
-    def group_note(entry: GroupNote) -> None:
+    def shard_note(entry: ShardNote) -> None:
         host.notify(entry.event, False, dict(entry.facts))
 
     def disk_full(hosted: Hosted, full: DiskFull) -> None:
@@ -170,21 +175,35 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
         )
 
     own_topics = OwnTopics(spec.config, lambda: controller.image, create)
+    producer_ids = ProducerIds(allocate)
     groups = Groups(
         partitions=partitions,
-        offsets_topic=own_topics,
+        offsets_topic=own_topics.offsets,
         topics=own_topics,
         config=spec.groups,
         clock=SteadyClock(host.clock),
         rng=host.rng,
         timers=timers,
-        note=group_note,
+        note=shard_note,
+    )
+    transactions = Transactions(
+        partitions=partitions,
+        topic=own_topics.transactions,
+        markers=Markers(partitions=partitions, groups=groups, clock=host.clock),
+        config=spec.transactions,
+        ids=producer_ids,
+        cluster=_ClusterFacts(controller, own_topics, groups),
+        partition_exists=own_topics.exists,
+        clock=SteadyClock(host.clock),
+        timers=timers,
+        note=shard_note,
     )
     reconciler = Reconciler(
         node_id=spec.config.node_id,
         partitions=partitions,
         directories=directories,
-        groups=groups,
+        coordinators={OFFSETS_TOPIC: groups, TRANSACTIONS_TOPIC: transactions},
+        topics_deleted=groups.topics_deleted,
         settings_for=settings_for,
         note=lambda entry: _tell(host, entry),
         failed=host.failed,
@@ -211,9 +230,10 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
         partitions=partitions,
         reconciler=reconciler,
         groups=groups,
+        transactions=transactions,
         own_topics=own_topics,
         housekeeping=housekeeping,
-        producer_ids=ProducerIds(allocate),
+        producer_ids=producer_ids,
         served=served_apis(),
         schedule_turn=host.schedule_turn,
         unread_bytes=host.unread_bytes,
@@ -225,6 +245,26 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
     reconciler.start(controller.image, logs)
     housekeeping.start()
     return broker
+
+
+@final
+class _ClusterFacts:
+    """What the transaction coordinator asks of the cluster."""
+
+    def __init__(self, controller: Controller, own_topics: OwnTopics, groups: Groups) -> None:
+        self._controller = controller
+        self._own_topics = own_topics
+        self._groups = groups
+
+    def offsets_partition(self, group_id: str) -> int | None:
+        """None while the offsets topic does not exist."""
+        if not self._own_topics.offsets.partition_count():
+            return None
+        return self._groups.shard_of(group_id)
+
+    def transaction_version(self) -> int:
+        """The finalized level of transaction.version."""
+        return self._controller.image.features.finalized.get(TRANSACTION_VERSION, 0)
 
 
 def served_apis() -> tuple[ServedApi, ...]:

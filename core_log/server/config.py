@@ -31,6 +31,7 @@ from ..broker.housekeeping import Intervals
 from ..groups.config import GroupConfig
 from ..kernel.broker_configs import BROKER_CONFIGS
 from ..kernel.config_keys import ConfigInvalid, ConfigValue
+from ..transactions.config import TransactionConfig
 
 PREFIX: Final = "HEADWATER_BROKER"
 DEFAULT_LISTENER: Final = ListenerAddress("PLAINTEXT", "127.0.0.1", 9092)
@@ -180,6 +181,9 @@ def broker_config(settings: BrokerSettings, endpoints: tuple[Endpoint, ...]) -> 
         default_replication_factor=settings.whole("default.replication.factor"),
         offsets_topic_partitions=settings.whole("offsets.topic.num.partitions"),
         offsets_topic_segment_bytes=settings.whole("offsets.topic.segment.bytes"),
+        transactions_topic_partitions=settings.whole("transaction.state.log.num.partitions"),
+        transactions_topic_segment_bytes=settings.whole("transaction.state.log.segment.bytes"),
+        transactions_topic_min_isr=settings.whole("transaction.state.log.min.isr"),
         fetch_bytes_max=settings.whole("fetch.max.bytes"),
         delete_topic_enable=bool(settings.value("delete.topic.enable")),
     )
@@ -208,6 +212,20 @@ def group_config(settings: BrokerSettings) -> GroupConfig:
         offset_metadata_chars_max=settings.whole("offset.metadata.max.bytes"),
         offsets_retention_ms=settings.whole("offsets.retention.minutes") * 60_000,
         offsets_retention_check_ms=settings.whole("offsets.retention.check.interval.ms"),
+    )
+
+
+def transaction_config(settings: BrokerSettings) -> TransactionConfig:
+    """Settings of the transaction coordinator."""
+    return TransactionConfig(
+        transaction_timeout_ms_max=settings.whole("transaction.max.timeout.ms"),
+        transactional_id_expiration_ms=settings.whole("transactional.id.expiration.ms"),
+        abort_check_ms=settings.whole(
+            "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+        ),
+        expiration_check_ms=settings.whole(
+            "transaction.remove.expired.transaction.cleanup.interval.ms"
+        ),
     )
 
 

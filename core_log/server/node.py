@@ -26,6 +26,7 @@ from .config import (
     connection_limits,
     group_config,
     intervals,
+    transaction_config,
 )
 from .disk import DiskThreads
 from .listener import Connection, Connections
@@ -97,6 +98,7 @@ class Node:
             spec = Specification(
                 config=broker_config(self.settings, self.endpoints),
                 groups=group_config(self.settings),
+                transactions=transaction_config(self.settings),
                 intervals=intervals(self.settings),
                 data_dirs=tuple(str(path) for path in self.settings.data_dirs),
                 cluster_id=self.settings.cluster_id,

@@ -28,7 +28,13 @@ from ..protocol.apis import API_BY_KEY, decode_response, encode_request
 from ..protocol.frame import PREFIX_BYTES, FrameReader
 from ..protocol.schema import Message
 from ..server.assemble import Host, Specification, assemble, open_directories
-from ..server.config import BrokerSettings, broker_config, group_config, intervals
+from ..server.config import (
+    BrokerSettings,
+    broker_config,
+    group_config,
+    intervals,
+    transaction_config,
+)
 from ..storage.directory import LogDirectory
 from ..storage.errors import LogDirectoryFailed
 from ..storage.log import FlushJob, LogSlice
@@ -143,6 +149,7 @@ class LocalBroker:
         spec = Specification(
             config=broker_config(settings, (endpoint,)),
             groups=self._groups or group_config(settings),
+            transactions=transaction_config(settings),
             intervals=intervals(settings),
             data_dirs=self._data_dirs,
             producer_id_expiration_ms=settings.whole("producer.id.expiration.ms"),

@@ -5,6 +5,8 @@ from typing import Final
 
 from ..handler import Handler
 from . import (
+    add_offsets_to_txn,
+    add_partitions_to_txn,
     alter_configs,
     alter_partition_reassignments,
     alter_replica_log_dirs,
@@ -21,7 +23,9 @@ from . import (
     describe_producers,
     describe_quorum,
     describe_topic_partitions,
+    describe_transactions,
     elect_leaders,
+    end_txn,
     fetch,
     find_coordinator,
     heartbeat,
@@ -33,6 +37,7 @@ from . import (
     list_groups,
     list_offsets,
     list_partition_reassignments,
+    list_transactions,
     metadata,
     offset_commit,
     offset_delete,
@@ -40,13 +45,17 @@ from . import (
     offset_for_leader_epoch,
     produce,
     sync_group,
+    txn_offset_commit,
     update_features,
+    write_txn_markers,
 )
 
 HANDLERS: Final[Mapping[int, Handler]] = {
     module.HANDLER.api.key: module.HANDLER
     for module in sorted(
         (
+            add_offsets_to_txn,
+            add_partitions_to_txn,
             alter_configs,
             alter_partition_reassignments,
             alter_replica_log_dirs,
@@ -63,7 +72,9 @@ HANDLERS: Final[Mapping[int, Handler]] = {
             describe_producers,
             describe_quorum,
             describe_topic_partitions,
+            describe_transactions,
             elect_leaders,
+            end_txn,
             fetch,
             find_coordinator,
             heartbeat,
@@ -75,6 +86,7 @@ HANDLERS: Final[Mapping[int, Handler]] = {
             list_groups,
             list_offsets,
             list_partition_reassignments,
+            list_transactions,
             metadata,
             offset_commit,
             offset_delete,
@@ -82,7 +94,9 @@ HANDLERS: Final[Mapping[int, Handler]] = {
             offset_for_leader_epoch,
             produce,
             sync_group,
+            txn_offset_commit,
             update_features,
+            write_txn_markers,
         ),
         key=lambda module: module.HANDLER.api.key,
     )

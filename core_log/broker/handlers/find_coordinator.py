@@ -1,7 +1,7 @@
-"""FindCoordinator (key 10), versions 0-6: which node keeps a group.
+"""FindCoordinator (key 10), versions 0-6: which node keeps a group or a transactional id.
 
-Key type 0 is a group; 1 (transactions) and 2 (share groups) are not served and answer
-INVALID_REQUEST. The offsets topic is created when the first group is looked for, and the answer
+Key type 0 is a group, 1 a transactional id; 2 (share groups) is not served and answers
+INVALID_REQUEST. The coordinator's topic is created when the first one is looked for, and the answer
 waits for it, where Kafka answers COORDINATOR_NOT_AVAILABLE and lets the client ask again.
 """
 
@@ -18,6 +18,7 @@ from ..deferred import Deferred
 from ..handler import Handler
 
 GROUP = 0
+TRANSACTION = 1
 NO_NODE = -1
 
 
@@ -27,27 +28,28 @@ def serve(
     """The node and endpoint of each key's coordinator."""
     batched = call.api_version >= 4
     keys = request.coordinator_keys if batched else [request.key]
-    if request.key_type != GROUP:
-        answers = [
-            _refusal(
-                key,
-                ApiError(
-                    ErrorCode.INVALID_REQUEST,
-                    f"key type {request.key_type} is not served by this broker; 0 is a group",
-                ),
-            )
-            for key in keys
-        ]
-        return _respond(answers, batched=batched)
-    return broker.groups.ensure_topic().map(
-        lambda error: _respond([_locate(broker, key, error, call) for key in keys], batched=batched)
+    if request.key_type not in (GROUP, TRANSACTION):
+        refusal = ApiError(
+            ErrorCode.INVALID_REQUEST,
+            f"key type {request.key_type} is not served by this broker; 0 is a group, "
+            "1 a transactional id",
+        )
+        return _respond([_refusal(key, refusal) for key in keys], batched=batched)
+    coordinator = broker.groups if request.key_type == GROUP else broker.transactions
+    return coordinator.topic.ensure().map(
+        lambda error: _respond(
+            [_locate(broker, key, coordinator.node_for(key), error, call) for key in keys],
+            batched=batched,
+        )
     )
 
 
-def _locate(broker: Broker, key: str, error: ApiError | None, call: Call) -> Coordinator:
+def _locate(
+    broker: Broker, key: str, node_id: int, error: ApiError | None, call: Call
+) -> Coordinator:
     if error is not None:
         return _refusal(key, error)
-    node = broker.image.broker(broker.groups.node_for(key))
+    node = broker.image.broker(node_id)
     if node is None:
         return _refusal(key, ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE))
     endpoint = node.endpoint(call.session.listener)

@@ -1,7 +1,8 @@
 """InitProducerId (key 22), versions 0-5: identities for idempotent producers (KIP-98).
 
 Ids come from blocks that the controller hands out, so that no two nodes or starts give the same.
-Transactional ids are refused here; a producer that names one needs a transaction coordinator.
+A producer with a transactional id gets its identity from that id's coordinator, which fences
+the one before and ends what it left open.
 """
 
 from ...kernel.errors import ApiError, ErrorCode
@@ -17,18 +18,18 @@ from ..handler import Handler
 def serve(
     broker: Broker, request: InitProducerIdRequest, call: Call
 ) -> InitProducerIdResponse | Deferred[InitProducerIdResponse]:
-    """A fresh producer id with epoch 0."""
-    del call
+    """A fresh id with epoch 0, or the transactional id's own under a raised epoch."""
     if (request.producer_id < 0) != (request.producer_epoch < 0):
         return _refusal(ErrorCode.INVALID_REQUEST)  # an id and its epoch come together
-    if request.transactional_id is not None:
-        code = (
-            ErrorCode.INVALID_REQUEST
-            if not request.transactional_id
-            else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-        )
-        return _refusal(code)
-    return broker.producer_ids.next().map(_respond)
+    transactional_id = request.transactional_id
+    if transactional_id is None:
+        return broker.producer_ids.next().map(_respond)
+    if not transactional_id:
+        return _refusal(ErrorCode.INVALID_REQUEST)
+    return broker.producer_ids.ready().bind(
+        # Without an id at hand the coordinator asks the client to come again.
+        lambda _: broker.transactions.step(transactional_id, request, call)
+    )
 
 
 def _respond(result: int | ApiError) -> InitProducerIdResponse:

@@ -3,7 +3,13 @@
 Versions 0-2 stay in the advertised range because older librdkafka takes their absence for a broker
 without compression (KAFKA-18659). acks=0 gets no answer: an error closes the connection instead,
 as in Kafka. acks=1 is answered once the batch is in the file, acks=all once it is on disk.
+
+A batch of a transaction is let in by the transaction's coordinator first (see ``admission``); until
+then the connection's later requests keep their place behind it.
 """
+
+from collections.abc import Mapping
+from typing import Final
 
 from ...kernel.errors import ApiError, ErrorCode
 from ...kernel.ids import NO_OFFSET, NO_TIMESTAMP
@@ -17,8 +23,11 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
+from ...records.batch import CorruptBatch, read_batch
 from ...records.validate import InvalidRecords, admit, read_produced
 from ...storage.log import Appended
+from ..admission import Admitted, produce_support
+from ..admission import admit as admit_to_transaction
 from ..broker import Broker
 from ..call import Call
 from ..deferred import Deferred
@@ -26,12 +35,22 @@ from ..handler import Handler
 from ..partitions import ACKS_ALL, Hosted
 from ..session import ProtocolViolation
 
-_ACKS = (0, 1, ACKS_ALL)
-IDS_SINCE = 13
+_ACKS: Final = (0, 1, ACKS_ALL)
+IDS_SINCE: Final = 13
+_NOT_YET: Final = (
+    ErrorCode.CONCURRENT_TRANSACTIONS,
+    ErrorCode.NETWORK_EXCEPTION,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,
+)
+"""Answers of a coordinator that pass; NOT_ENOUGH_REPLICAS makes every producer send again."""
 
 
 def serve(broker: Broker, request: ProduceRequest, call: Call) -> Deferred[ProduceResponse] | None:
     """Append every partition's batch; the answer comes when the last of them is safe."""
+    if request.transactional_id is not None:
+        return _serve_transaction(broker, request, call, request.transactional_id)
     if _request_error(request) is None:
         topics = request.topic_data
         if request.acks and len(topics) == 1 and len(topics[0].partition_data) == 1:
@@ -71,7 +90,7 @@ def _serve_one(broker: Broker, request: ProduceRequest, version: int) -> Deferre
     waiting = _OneAppend(topic, answer)
     try:
         hosted = broker.hosted(topic.name, topic.topic_id, data.index, by_id=version >= IDS_SINCE)
-        appended = _append(broker, hosted, data.records, request.acks, answer, version)
+        appended = _append(broker, hosted, data.records, request.acks, answer, version, None)
     except ApiError as error:
         waiting.settle(error)
     else:
@@ -81,8 +100,67 @@ def _serve_one(broker: Broker, request: ProduceRequest, version: int) -> Deferre
     return waiting
 
 
-def _serve_many(
+def _serve_transaction(
+    broker: Broker, request: ProduceRequest, call: Call, transactional_id: str
+) -> Deferred[ProduceResponse] | None:
+    """Append within the producer's transaction, once its coordinator knows all partitions."""
+    producers = _transactional_producers(broker, request, call.api_version)
+    if len(set(producers.values())) != 1:
+        # No such batch, or of several producers, which no client sends.
+        codes = dict.fromkeys(
+            ((hosted.topic, hosted.index) for hosted in producers),
+            ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+        )
+        return _serve_many(broker, request, call.api_version, codes)
+    producer_id, producer_epoch = next(iter(producers.values()))
+    admission = admit_to_transaction(
+        broker,
+        transactional_id=transactional_id,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        partitions=list(producers),
+        support=produce_support(call.api_version),
+        call=call,
+    )
+    answer: Deferred[ProduceResponse] = Deferred()
+    session = call.session
+    session.hold()
+
+    def append(admitted: Admitted) -> None:
+        try:
+            appended = _serve_many(broker, request, call.api_version, admitted)
+            if appended is not None:
+                appended.then(answer.resolve)
+        except ProtocolViolation as violation:
+            session.close(str(violation))
+        finally:
+            session.release()
+
+    admission.then(append)
+    return answer if request.acks else None
+
+
+def _transactional_producers(
     broker: Broker, request: ProduceRequest, version: int
+) -> Mapping[Hosted, tuple[int, int]]:
+    """Producer id and epoch of every transactional batch, as far as it can be appended at all."""
+    producers: dict[Hosted, tuple[int, int]] = {}
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            try:
+                hosted = broker.hosted(
+                    topic.name, topic.topic_id, data.index, by_id=version >= IDS_SINCE
+                )
+                batch = read_batch(data.records or b"")
+            except (ApiError, CorruptBatch):
+                continue  # refused when it is to be appended
+            if batch.is_transactional:
+                producers[hosted] = (batch.producer_id, batch.producer_epoch)
+    return producers
+
+
+def _serve_many(
+    broker: Broker, request: ProduceRequest, version: int, admitted: Admitted | None = None
 ) -> Deferred[ProduceResponse] | None:
     pending = _PendingProduce()
     acks = request.acks
@@ -102,7 +180,7 @@ def _serve_many(
                 )
                 if hosted in pending.answers:
                     raise ApiError(ErrorCode.INVALID_REQUEST, "one request names a partition twice")
-                appended = _append(broker, hosted, data.records, acks, answer, version)
+                appended = _append(broker, hosted, data.records, acks, answer, version, admitted)
                 if acks:
                     pending.add(hosted, answer)
                     hosted.wait(appended, acks, pending, deadline_ms)
@@ -159,6 +237,7 @@ def _append(
     acks: int,
     answer: PartitionProduceResponse,
     version: int,
+    admitted: Admitted | None,
 ) -> Appended:
     hosted.replica.check_may_append(acks)
     batch = read_produced(records, hosted.policy, api_version=version)
@@ -167,10 +246,7 @@ def _append(
     now_ms = broker.clock.now_ms()
     batch = admit(batch, hosted.policy, now_ms)
     if batch.is_transactional:
-        raise ApiError(
-            ErrorCode.INVALID_TXN_STATE,
-            "transactions are not served by this broker",
-        )
+        _check_admitted(hosted, admitted)
     appended = hosted.append(batch, now_ms=now_ms)
     broker.stats.produced(hosted.topic, batch.size_bytes, batch.record_count)
     answer.base_offset = appended.base_offset
@@ -184,12 +260,27 @@ def _request_error(request: ProduceRequest) -> ApiError | None:
         return ApiError(
             ErrorCode.INVALID_REQUIRED_ACKS, f"acks is 0, 1 or -1 (all), not {request.acks}"
         )
-    if request.transactional_id is not None:
-        return ApiError(
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-            "transactions are not served by this broker",
-        )
     return None
+
+
+def _check_admitted(hosted: Hosted, admitted: Admitted | None) -> None:
+    """Raises ApiError unless the batch's transaction may write to the partition."""
+    if admitted is None:
+        raise ApiError(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+            "the batch is transactional and the request names no transactional id",
+        )
+    # A partition that came only while the coordinator was asked is asked for the next time.
+    code = admitted.get((hosted.topic, hosted.index), ErrorCode.CONCURRENT_TRANSACTIONS)
+    if code in _NOT_YET:
+        raise ApiError(
+            ErrorCode.NOT_ENOUGH_REPLICAS,
+            f"the transaction coordinator cannot let the batch in now: {code.name}",
+        )
+    if code is ErrorCode.INVALID_TXN_STATE:
+        raise ApiError(code, "Partition was not added to the transaction")
+    if code is not ErrorCode.NONE:
+        raise ApiError(code)
 
 
 def _fill_error(answer: PartitionProduceResponse, error: ApiError) -> None:

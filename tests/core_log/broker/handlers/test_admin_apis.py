@@ -181,14 +181,14 @@ def test_directories_are_described_with_their_sizes(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", versions(22))
-def test_identities_are_given_and_transactions_refused(version: int) -> None:
+def test_identities_are_given_and_a_transactional_one_only_by_its_coordinator(version: int) -> None:
     world = World(topic=False)
     request = requests.new_producer_id()
     answer = world.ask(request, InitProducerIdResponse, version)
     assert (answer.error_code, answer.producer_epoch) == (ErrorCode.NONE, 0)
     request.transactional_id = "t"
     refused = world.ask(request, InitProducerIdResponse, version)
-    assert refused.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    assert refused.error_code == ErrorCode.NOT_COORDINATOR
 
 
 @pytest.mark.parametrize("version", versions(23))

@@ -1,0 +1,83 @@
+"""Lets a producer append to a partition only within a transaction of which its coordinator knows.
+
+A batch that reached a log without its coordinator's knowledge would have no marker ever: everybody
+who reads only what is committed would wait at it for good (KIP-890). Producers of version 1 add
+partitions themselves, which is verified; for those of version 2 the broker adds them.
+"""
+
+from collections.abc import Sequence
+from enum import Enum, auto
+
+from ..kernel.errors import ErrorCode
+from .broker import Broker
+from .call import Call
+from .deferred import Deferred, resolved
+from .partitions import Hosted
+from .transactions import Admitted, TopicPartition
+
+__all__ = ["Admitted", "Support", "admit", "offset_commit_support", "produce_support"]
+
+
+class Support(Enum):
+    """What a client of some version knows of KIP-890."""
+
+    NOTHING = auto()
+    """It takes INVALID_TXN_STATE, which ends the producer."""
+    ABORTABLE = auto()
+    """It takes TRANSACTION_ABORTABLE, which ends the transaction only."""
+    ADDING = auto()
+    """It leaves adding partitions to the broker."""
+
+
+def produce_support(version: int) -> Support:
+    """What the sender of a Produce request in this version knows."""
+    return _support(version, abortable_since=11, adding_since=12)
+
+
+def offset_commit_support(version: int) -> Support:
+    """What the sender of a TxnOffsetCommit request in this version knows."""
+    return _support(version, abortable_since=4, adding_since=5)
+
+
+def admit(
+    broker: Broker,
+    *,
+    transactional_id: str,
+    producer_id: int,
+    producer_epoch: int,
+    partitions: Sequence[Hosted],
+    support: Support,
+    call: Call,
+) -> Deferred[Admitted]:
+    """NONE for each partition the producer may append to; resolved at once or when it is added.
+
+    A partition that has records of the transaction already needs no question: its coordinator knew.
+    """
+    admitted: dict[TopicPartition, ErrorCode] = {}
+    unknown: list[TopicPartition] = []
+    for hosted in partitions:
+        if hosted.log.has_open_transaction(producer_id, producer_epoch):
+            admitted[hosted.topic, hosted.index] = ErrorCode.NONE
+        else:
+            unknown.append((hosted.topic, hosted.index))
+    if not unknown:
+        return resolved(admitted)
+    transactions = broker.transactions
+    if support is Support.ADDING:
+        answer = transactions.add(transactional_id, producer_id, producer_epoch, unknown, call)
+        return answer.map(lambda codes: {**admitted, **codes})
+    codes = transactions.verify(transactional_id, producer_id, producer_epoch, unknown)
+    if support is Support.NOTHING:
+        codes = {
+            partition: (
+                ErrorCode.INVALID_TXN_STATE if code is ErrorCode.TRANSACTION_ABORTABLE else code
+            )
+            for partition, code in codes.items()
+        }
+    return resolved({**admitted, **codes})
+
+
+def _support(version: int, *, abortable_since: int, adding_since: int) -> Support:
+    if version >= adding_since:
+        return Support.ADDING
+    return Support.ABORTABLE if version >= abortable_since else Support.NOTHING
