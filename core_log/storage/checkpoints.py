@@ -8,7 +8,8 @@
     topic 1 1180
 
 ``recovery-point-offset-checkpoint`` says what is on disk for sure, ``log-start-offset-checkpoint``
-what is deleted, ``replication-offset-checkpoint`` the high watermarks.
+what is deleted, ``replication-offset-checkpoint`` the high watermarks, and
+``cleaner-offset-checkpoint`` how far the last compaction of each log came.
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ VERSION: Final = 0
 RECOVERY_POINTS: Final = "recovery-point-offset-checkpoint"
 LOG_STARTS: Final = "log-start-offset-checkpoint"
 HIGH_WATERMARKS: Final = "replication-offset-checkpoint"
+CLEANED: Final = "cleaner-offset-checkpoint"
 
 Offsets: TypeAlias = Mapping[tuple[str, int], int]
 

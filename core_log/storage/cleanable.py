@@ -12,7 +12,7 @@ between two segments beyond it for a torn tail.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 Name = TypeVar("Name")
 
@@ -24,6 +24,10 @@ class CleaningPolicy:
     dirty_ratio_min: float = 0.5
     lag_ms_min: int = 0
     lag_ms_max: int | None = None
+
+
+KAFKA_POLICY: Final = CleaningPolicy()
+"""Kafka's defaults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from .cleanable import KAFKA_POLICY, CleaningPolicy
+
 TimestampType: TypeAlias = Literal["CreateTime", "LogAppendTime"]
 
 _DAY_MS = 24 * 60 * 60 * 1000
@@ -32,3 +34,8 @@ class LogConfig:
     """Accepted for Kafka's sake: appending costs these file systems no more than overwriting."""
     cleanup_delete: bool = True
     """``cleanup.policy`` names ``delete``: retention applies, not only the log start offset."""
+    cleanup_compact: bool = False
+    """``cleanup.policy`` names ``compact``: of each key the newest record is kept."""
+    cleaning: CleaningPolicy = KAFKA_POLICY
+    delete_retention_ms: int = _DAY_MS
+    """How long compaction keeps a tombstone, or a transaction's marker, once it has seen it."""

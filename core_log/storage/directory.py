@@ -16,6 +16,7 @@ from ..kernel.ids import ID_BYTES, NO_TOPIC_ID, id_text
 from ..kernel.ports import Clock, File, FileSystem, OpenMode, Random
 from . import names
 from .checkpoints import (
+    CLEANED,
     HIGH_WATERMARKS,
     LOG_STARTS,
     RECOVERY_POINTS,
@@ -106,7 +107,8 @@ class CheckpointJob:
             if self._fs.is_directory(log.path):  # else it was deleted meanwhile
                 write_durably(self._fs, f"{log.path}/{names.EPOCHS}", content)
                 self._fs.sync_directory(log.path)
-        self._write(RECOVERY_POINTS, HIGH_WATERMARKS)
+        # Compacted offsets last: segments with gaps between them lie below the recovery point.
+        self._write(RECOVERY_POINTS, HIGH_WATERMARKS, CLEANED)
         for log, segments in self.doomed.items():
             if self._fs.is_directory(log.path):
                 # The segment that stays may be new; without its name the log's end would be lost.
@@ -148,6 +150,7 @@ class LogDirectory:
         self._lock = lock
         self._recovery_points = checkpoints[RECOVERY_POINTS]
         self._log_starts = checkpoints[LOG_STARTS]
+        self._cleaned = checkpoints[CLEANED]
         self._notes = notes
         self._logs: dict[tuple[str, int], PartitionLog] = {}
         self._removals: deque[tuple[int, str]] = deque()  # due time by the wall clock, path
@@ -187,7 +190,7 @@ class LogDirectory:
                 notes: list[Note] = []
                 checkpoints = {
                     name: _read_offsets(fs, path, name, notes)
-                    for name in (RECOVERY_POINTS, LOG_STARTS, HIGH_WATERMARKS)
+                    for name in (RECOVERY_POINTS, LOG_STARTS, HIGH_WATERMARKS, CLEANED)
                 }
                 marker = f"{path}/{CLEAN_SHUTDOWN}"
                 was_clean = fs.size(marker) is not None
@@ -274,7 +277,7 @@ class LogDirectory:
                 raise self._volume.fail(error) from error
             raise DiskFull(path) from error
         self._created = True
-        known = Known(recovery_point=0, log_start_offset=0, is_clean=True)
+        known = Known(recovery_point=0, log_start_offset=0, cleaned_offset=None, is_clean=True)
         with _failing(self._volume):
             loaded = load_log(self._volume, path, config=config, known=known)
         log = PartitionLog(
@@ -348,7 +351,10 @@ class LogDirectory:
         self._last_high_watermarks = high_watermarks
         epochs: dict[PartitionLog, bytes] = {}
         doomed: dict[PartitionLog, list[Segment]] = {}
+        now_ms = self._volume.clock.now_ms()
         for log in self._logs.values():
+            due_ms = now_ms + log.config.file_delete_delay_ms
+            self._removals += ((due_ms, path) for path in log.take_replaced())
             if log.doomed:
                 doomed[log] = log.take_doomed()
             if (content := log.take_epochs()) is not None:
@@ -365,6 +371,11 @@ class LogDirectory:
             RECOVERY_POINTS: {name: log.recovery_point for name, log in self._logs.items()},
             HIGH_WATERMARKS: {
                 name: offset for name, offset in high_watermarks.items() if name in self._logs
+            },
+            CLEANED: {
+                name: log.cleaned_offset
+                for name, log in self._logs.items()
+                if log.cleaned_offset is not None
             },
         }
         return CheckpointJob(
@@ -469,6 +480,7 @@ class LogDirectory:
         known = Known(
             recovery_point=self._recovery_points.get((topic, partition)),
             log_start_offset=self._log_starts.get((topic, partition), 0),
+            cleaned_offset=self._cleaned.get((topic, partition)),
             is_clean=self.was_clean,
         )
         loaded = load_log(self._volume, path, config=config, known=known)

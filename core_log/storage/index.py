@@ -13,7 +13,7 @@ sense is built anew from its segment.
 """
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from struct import Struct
 from typing import Final, NamedTuple, final
 
@@ -70,6 +70,14 @@ class OffsetIndex:
         """The last entry at or below *offset*; the segment's start when there is none."""
         count = self._count_below(offset + 1)
         return self[count - 1] if count else OffsetPosition(self.base_offset, 0)
+
+    def first_from(self, position: int) -> int | None:
+        """The last offset of the first batch known to start at or behind *position*, if any.
+
+        No batch that starts before *position* reaches it.
+        """
+        index = bisect_left(range(len(self)), position, key=lambda place: self[place].position)
+        return self[index].offset if index < len(self) else None
 
     def truncate_to(self, offset: int) -> None:
         """Forget the entries at and above *offset*."""
@@ -235,6 +243,11 @@ class RecentBatches:
         if len(offsets) > self.COUNT_MAX:
             del offsets[: self.COUNT_MAX // 2]
             del positions[: self.COUNT_MAX // 2]
+
+    def first_from(self, position: int) -> int | None:
+        """The base offset of the first batch known to start at or behind *position*, if any."""
+        index = bisect_left(self._positions, position)
+        return self._offsets[index] if index < len(self._offsets) else None
 
     def find(self, offset: int) -> tuple[int, int, int] | None:
         """(base offset, position, end position) of the batch with *offset*; None if unknown."""

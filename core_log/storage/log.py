@@ -5,16 +5,21 @@ queued into the file, from when on it can be read, and a FlushJob run elsewhere 
 The log never waits for a disk between; who acknowledges what, and when, is the caller's affair.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Final, NamedTuple, final
 
 from ..kernel.errors import ApiError, ErrorCode
 from ..kernel.ids import NO_LEADER_EPOCH, NO_TIMESTAMP
 from ..kernel.ports import Buffer
 from ..records.batch import Batch, CorruptBatch, patch, scan, set_log_append_time
+from . import swap
 from .aborted import AbortedTransaction, collect_aborted
+from .cleanable import Dirtiness, DirtySegment, dirtiness, valid_first_dirty_offset
+from .cleaning import SECRET_BYTES, Cleaning, CleanLimits, clean_job
+from .compaction.job import CleanedSegment, CleanJob, CleanResult
 from .config import LogConfig
 from .epochs import encode_epochs
 from .errors import DiskFull, LogDirectoryFailed, OffsetOutOfRange
@@ -26,6 +31,7 @@ from .recovery import LoadedLog
 from .retention import RetentionPolicy, SegmentFacts, expired_count
 from .segment import Segment
 from .slices import LogSlice
+from .swap import Replacement, SwapJob
 from .volume import NO_SPACE, Volume
 
 __all__ = ["Appended", "FlushJob", "LogConfig", "LogSlice", "PartitionLog"]
@@ -84,6 +90,8 @@ class PartitionLog:
         """Segments below the log start whose files a checkpoint may remove, oldest first."""
         self.epochs_changed = loaded.epochs_changed
         """The file of leader epochs is older than the log."""
+        self.cleaned_offset = loaded.cleaned_offset
+        """How far the last compaction came, None before the first; see ``cleanable``."""
         self._volume = volume
         self._segments = loaded.segments
         self._active = loaded.segments[-1]
@@ -97,6 +105,8 @@ class PartitionLog:
         self._unsaved: list[Segment] = []  # sealed, their indexes not yet in files
         self._unflushed = Unflushed(volume, path, is_new=is_new)
         self._disk_was_full = False
+        self._cleaning: Cleaning | None = None
+        self._replaced: list[str] = []  # files that a compaction put aside
 
     def __repr__(self) -> str:
         return (
@@ -277,6 +287,7 @@ class PartitionLog:
                         position=position,
                         size_bytes=end - position,
                         base_offset=base_offset,
+                        end_offset=min(end_offset, self._bound(segment, end)),
                     )
         except OSError as error:
             raise self._volume.fail(error) from error
@@ -373,6 +384,8 @@ class PartitionLog:
         self._check_online()
         self.log_start_offset = offset
         self.epochs_changed |= self._epochs.truncate_from_start(offset)
+        if self._cleaning is not None and self._cleaning.swap is not None:
+            return []  # names are being changed: retention removes these files later
         count = bisect_right(self._segments, offset, key=_base_offset) - 1
         return self._doom(count, "below_log_start")
 
@@ -383,6 +396,8 @@ class PartitionLog:
         the active segment's turn has come too, a new one is begun. Raises DiskFull.
         """
         self._check_online()
+        if self._cleaning is not None:
+            return []  # the next look comes; a result for segments that are gone is of no use
         policy = RetentionPolicy(age_ms_max=None, log_bytes_max=None)
         if self.config.cleanup_delete:
             policy = RetentionPolicy(
@@ -451,6 +466,8 @@ class PartitionLog:
         self._check_online()
         if offset >= self.log_end_offset:
             return
+        if self._cleaning is not None and offset < self._cleaning.end_offset:
+            self._end_cleaning()
         index = max(bisect_right(self._segments, offset, key=_base_offset) - 1, 0)
         with self._translated():
             self._remove(self._segments[index + 1 :])
@@ -466,6 +483,7 @@ class PartitionLog:
         """Remove everything; the next record gets *offset*. Durable when it returns; blocks."""
         self.write()
         self._check_online()
+        self._end_cleaning()
         with self._translated():
             old = [segment for segment in self._segments if segment.base_offset != offset]
             self._remove([segment for segment in self._segments if segment.base_offset == offset])
@@ -480,6 +498,122 @@ class PartitionLog:
         self._unflushed.truncated()
         self.flushed_offset = offset
 
+    # Compaction
+
+    @property
+    def is_being_cleaned(self) -> bool:
+        """A job was begun and has not ended."""
+        return self._cleaning is not None
+
+    def dirtiness(self, *, high_watermark: int, now_ms: int) -> Dirtiness | None:
+        """How much could be compacted now; None when nothing, or when the topic is not compacted.
+
+        What is not flushed yet does not count.
+        """
+        sealed = self._segments[:-1]
+        is_idle = self._cleaning is None and self._damage is None
+        if not (sealed and self.config.cleanup_compact and is_idle):
+            return None
+        first_dirty_offset = valid_first_dirty_offset(
+            self.cleaned_offset,
+            log_start_offset=self.log_start_offset,
+            log_end_offset=self.log_end_offset,
+        )
+        if first_dirty_offset >= self._active.base_offset:
+            return None
+        self._check_online()
+        policy = self.config.cleaning
+        with self._translated():
+            return dirtiness(
+                [
+                    DirtySegment(
+                        base_offset=segment.base_offset,
+                        end_offset=following.base_offset,
+                        size_bytes=segment.size_bytes,
+                        first_timestamp_ms=(
+                            segment.first_timestamp_ms() if policy.lag_ms_max is not None else -1
+                        ),
+                        newest_timestamp_ms=(
+                            segment.newest().timestamp_ms if policy.lag_ms_min else -1
+                        ),
+                    )
+                    for segment, following in pairwise(self._segments)
+                ],
+                policy,
+                first_dirty_offset=first_dirty_offset,
+                stable_offset=min(self.last_stable(high_watermark), self.recovery_point),
+                now_ms=now_ms,
+            )
+
+    def begin_clean(self, found: Dirtiness, limits: CleanLimits, *, now_ms: int) -> CleanJob | None:
+        """What ``compaction.cleaner`` needs to clean what dirtiness() found; None for nothing.
+
+        The directory must be checkpointed between this and begin_swap(): recovery takes gaps
+        beyond the recovery point *on disk* for losses. Raises DiskFull.
+        """
+        self._check_online()
+        assert self._cleaning is None, self
+        segments = [
+            segment for segment in self._segments[:-1] if segment.base_offset < found.end_offset
+        ]
+        if not segments or not found.cleanable_bytes:
+            return None
+        # The active segment's name tells where the log ends once the batches before it are gone.
+        if not self._active.is_created:
+            self._create_active()
+        with self._translated():
+            job = clean_job(
+                self.path,
+                topic=self.topic,
+                partition=self.partition,
+                segments=segments,
+                found=found,
+                config=self.config,
+                limits=limits,
+                producers=self._producers.last_batches(),
+                aborted=self.aborted_transactions(segments[0].base_offset, found.end_offset),
+                secret=self._volume.rng.randbytes(SECRET_BYTES),
+                now_ms=now_ms,
+            )
+        self._cleaning = Cleaning(job)
+        return job
+
+    def begin_swap(self, job: CleanJob, result: CleanResult) -> SwapJob | None:
+        """The job's work is done: what decides the swap, to be run on any thread.
+
+        None when the log has changed in a way that the result does not fit; discard it then.
+        """
+        self._check_online()
+        cleaning = self._cleaning
+        if cleaning is None or cleaning.job is not job or not self.config.cleanup_compact:
+            return None
+        return cleaning.begin_swap(
+            self._volume.fs, result, first_base_offset=self._segments[0].base_offset
+        )
+
+    def switch(self, job: SwapJob, *, count_max: int | None = None) -> bool:
+        """Put up to *count_max* cleaned segments in their place; True when none is left.
+
+        The swap has run; ``complete`` it then, and tell end_clean(). Reads that are under way go
+        on in the old files.
+        """
+        cleaning = self._cleaning
+        if cleaning is None or cleaning.swap is not job:
+            return True
+        self._check_online()
+        with self._translated():
+            for place, cleaned in cleaning.pending[:count_max]:
+                self._replace(place, cleaned)
+        del cleaning.pending[:count_max]
+        return not cleaning.pending
+
+    def end_clean(self, job: CleanJob, clean_until_offset: int | None) -> None:
+        """The job has ended, one way or the other; with an offset so far the log is clean."""
+        if self._cleaning is not None and self._cleaning.job is job:
+            self._cleaning = None
+            if clean_until_offset is not None:
+                self.cleaned_offset = clean_until_offset
+
     # The end, and the checks
 
     def close(self) -> None:
@@ -488,6 +622,7 @@ class PartitionLog:
         Blocks. Raises DiskFull.
         """
         self.write()
+        self._end_cleaning()
         with self._translated():
             if self._active.is_active and self._active.is_created:
                 self._active.seal()
@@ -501,6 +636,7 @@ class PartitionLog:
         """The directory has been renamed: no file of this log is opened any more."""
         self._unwritten, self._unsaved, self.doomed = [], [], []
         self._unflushed = Unflushed(self._volume, self.path, is_new=False)
+        self._cleaning = None
         self._snapshots.clear()
         for segment in self._segments:
             for path in segment.paths:
@@ -512,6 +648,11 @@ class PartitionLog:
             return None
         self.epochs_changed = False
         return encode_epochs(self._epochs.entries)
+
+    def take_replaced(self) -> list[str]:
+        """Files that a compaction put aside since the last call; who takes them removes them."""
+        replaced, self._replaced = self._replaced, []
+        return replaced
 
     def take_doomed(self) -> list[Segment]:
         """Segments whose files may go now that the log start is durable; they are the caller's."""
@@ -527,6 +668,7 @@ class PartitionLog:
         assert bases == sorted(set(bases)), self
         assert bases[-1] <= self.log_end_offset, self
         assert bases[0] <= self.log_start_offset, self
+        assert self.cleaned_offset is None or self.cleaned_offset <= self.log_end_offset, self
         pending = sum(len(view) for segment in self._segments for view in segment.pending)
         assert pending == self.pending_bytes, self
         assert (pending == 0) == (self.written_offset == self.log_end_offset), self
@@ -699,8 +841,47 @@ class PartitionLog:
             for segment in doomed
         ]
 
+    def _replace(self, place: Replacement, cleaned: CleanedSegment) -> None:
+        first = bisect_left(self._segments, place.base_offset, key=_base_offset)
+        end = bisect_left(self._segments, place.end_offset, key=_base_offset)
+        old = self._segments[first:end]
+        for segment in old:
+            for path in segment.paths:
+                self._volume.forget(path)
+        self._replaced += swap.switch(
+            self._volume.fs,
+            self.path,
+            [segment.base_offset for segment in old],
+            place.base_offset,
+        )
+        segment = Segment(
+            self._volume,
+            self.path,
+            place.base_offset,
+            created_ms=self._volume.clock.now_ms(),
+            interval_bytes=self.config.index_interval_bytes,
+            size_bytes=cleaned.size_bytes,
+        )
+        segment.unload()
+        self._segments[first:end] = [segment]
+
+    def _end_cleaning(self) -> None:
+        """Have a job that is under way end here and now: the log is about to change or to close.
+
+        A swap that is decided is carried out, since the next start would do so; any other result
+        comes too late.
+        """
+        cleaning = self._cleaning
+        if cleaning is not None and cleaning.swap is not None and cleaning.swap.settle():
+            self.switch(cleaning.swap)
+            with self._translated():
+                swap.complete(self._volume.fs, self.path)
+        self._cleaning = None
+
     def _ends_at(self, offset: int) -> None:
         self._unwritten, self.pending_bytes = [], 0
+        if self.cleaned_offset is not None:
+            self.cleaned_offset = min(self.cleaned_offset, offset)
         self._unsaved = [segment for segment in self._unsaved if segment in self._segments[:-1]]
         self.log_end_offset = self.written_offset = offset
         self.flushed_offset = min(self.flushed_offset, offset)
@@ -737,6 +918,18 @@ class PartitionLog:
         except OSError as error:
             raise self._volume.fail(error) from error
 
+    def _bound(self, segment: Segment, end_position: int) -> int:
+        """An offset that no batch of the segment before *end_position* reaches, and a near one."""
+        bound = segment.offset_bound(end_position)
+        if bound is not None:
+            return bound
+        following = bisect_right(self._segments, segment.base_offset, key=_base_offset)
+        return (
+            self._segments[following].base_offset
+            if following < len(self._segments)
+            else self.log_end_offset
+        )
+
     def _out_of_range(self, offset: int) -> ApiError:
         if self._damage is not None and offset >= self._damage.offset:
             return self._damage
@@ -767,7 +960,7 @@ def _check_place(batch: Batch, expected: int, *, may_leave_gaps: bool) -> None:
 
 
 def _empty(offset: int) -> LogSlice:
-    return LogSlice(None, position=0, size_bytes=0, base_offset=offset)
+    return LogSlice(None, position=0, size_bytes=0, base_offset=offset, end_offset=offset)
 
 
 def _base_offset(segment: Segment) -> int:

@@ -25,7 +25,7 @@ within minutes, and with it the guard against duplicates.
 
 from dataclasses import dataclass
 from struct import Struct
-from typing import Final, TypeAlias, final
+from typing import Final, NamedTuple, TypeAlias, final
 
 from crc32c import crc32c
 
@@ -110,6 +110,14 @@ class ActiveProducer:
     last_timestamp_ms: int
     coordinator_epoch: int
     current_txn_start_offset: int
+
+
+class LastBatch(NamedTuple):
+    """Where a producer's last batch of its newest epoch ends; -1 when it sent none."""
+
+    producer_id: int
+    producer_epoch: int
+    last_offset: int
 
 
 _SentBatch: TypeAlias = tuple[int, int, int, int, int]
@@ -304,6 +312,15 @@ class ProducerStates:
                 current_txn_start_offset=producer.txn_start_offset,
             )
             for producer_id, producer in sorted(self._producers.items())
+        ]
+
+    def last_batches(self) -> list[LastBatch]:
+        """What compaction must leave of every remembered producer."""
+        return [
+            LastBatch(
+                producer_id, producer.epoch, producer.batches[-1][2] if producer.batches else -1
+            )
+            for producer_id, producer in self._producers.items()
         ]
 
     def clear(self) -> None:

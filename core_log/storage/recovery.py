@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, final
 
+from ..kernel.ports import File
 from ..records.batch import Batch, CorruptBatch
-from . import names
+from . import names, swap
 from .aborted import AbortedTransaction
 from .config import LogConfig
 from .epochs import EpochEntry, EpochFileCorrupt, LeaderEpochs, decode_epochs
-from .errors import LogDamaged, LogDirectoryRefused
+from .errors import LogDamaged
 from .index import RELATIVE_OFFSET_MAX, OffsetIndex, SegmentIndexes, TimeIndex
 from .notes import Note
 from .producers import ProducerStates
@@ -28,6 +29,7 @@ from .snapshots import ProducerSnapshots, replay
 from .volume import Volume
 
 WHOLE_LOG: Final = 0
+REWRITE_BYTES: Final = 1024 * 1024
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,6 +40,8 @@ class LoadedLog:
     """Oldest first, never empty."""
     log_start_offset: int
     log_end_offset: int
+    cleaned_offset: int | None
+    """How far the last compaction came; None before the first."""
     epochs: LeaderEpochs
     epochs_changed: bool
     producers: ProducerStates
@@ -53,12 +57,14 @@ class Known:
     recovery_point: int | None
     """None when they say nothing: everything has to be looked at."""
     log_start_offset: int
+    cleaned_offset: int | None
+    """Compaction came so far: below it segments may lie with gaps between them."""
     is_clean: bool
     """The last owner stopped cleanly: the log ends at the recovery point."""
 
 
 def load_log(volume: Volume, path: str, *, config: LogConfig, known: Known) -> LoadedLog:
-    """Open the partition directory at *path*. Raises LogDirectoryRefused, OSError."""
+    """Open the partition directory at *path*. Raises OSError."""
     loading = _Loading(volume, path, config, known)
     loading.list_files()
     loading.read_epochs()
@@ -103,15 +109,13 @@ class _Loading:
         """Find segments and snapshots; remove what a crash left half done."""
         fs = self._volume.fs
         by_suffix: dict[str, list[int]] = {}
-        for name in fs.list(self._path):
+        found = fs.list(self._path)
+        if (outcome := swap.recover(fs, self._path, found)) is not None:
+            self._note("compaction_" + outcome)
+            found = fs.list(self._path)
+        for name in found:
             parsed = names.parse_offset_name(name)
-            if name.endswith(names.SWAP):
-                raise LogDirectoryRefused(
-                    self._path,
-                    f"{name} is left from a compaction that was interrupted; start the Kafka that "
-                    "wrote it once more and stop it cleanly",
-                )
-            if name.endswith((names.DELETED, names.CLEANED, names.TEMPORARY)):
+            if name.endswith((names.DELETED, names.TEMPORARY)):
                 fs.remove(f"{self._path}/{name}")
             elif parsed is not None:
                 by_suffix.setdefault(parsed[1], []).append(parsed[0])
@@ -205,6 +209,7 @@ class _Loading:
             segments=self._segments,
             log_start_offset=start,
             log_end_offset=self._end_offset,
+            cleaned_offset=self._known.cleaned_offset,
             epochs=self._epochs,
             epochs_changed=self._epochs.entries != self._epochs_on_disk,
             producers=self._producers,
@@ -219,9 +224,8 @@ class _Loading:
         """Read the segments from *first* on; the offset after the last batch that stays."""
         next_offset = self._segments[first].base_offset
         for index, segment in enumerate(self._segments[first:], start=first):
-            if segment.base_offset > next_offset >= recovery_point:
+            if segment.base_offset > next_offset >= recovery_point and self._is_torn(segment):
                 # A later file's data can reach the disk before an earlier one's.
-                # NB: compaction by Kafka leaves such gaps too, in segments that it has flushed.
                 self._cut_files(index, next_offset, "the records before it are missing")
                 return next_offset
             stop = self._read_segment(segment, next_offset, recovery_point)
@@ -240,6 +244,16 @@ class _Loading:
             self._note("log_damaged", severe=True, offset=next_offset, reason=stop.fault)
             return recovery_point
         return next_offset
+
+    def _is_torn(self, segment: Segment) -> bool:
+        """Whether a gap before the segment is a loss; compaction leaves such gaps too.
+
+        It works below the recovery point, but that can be unknown, or Kafka's, which is behind.
+        """
+        cleaned_offset = self._known.cleaned_offset
+        if cleaned_offset is not None and segment.base_offset <= cleaned_offset:
+            return False
+        return self._known.recovery_point is not None or not self._config.cleanup_compact
 
     def _segment(self, base_offset: int, *, is_there: bool) -> Segment:
         path = f"{self._path}/{names.offset_name(base_offset, names.LOG)}"
@@ -342,9 +356,17 @@ class _Loading:
             )
 
     def _sync_from(self, first: int) -> None:
-        # After kill -9 the batches are only in the page cache; what we call recovered is on disk.
+        """What we call recovered is on disk, though a kill left it in the page cache only.
+
+        Written again it is synced for sure. After a failed sync the system takes the pages for
+        written: they read well, the next sync has nothing to do, and a power loss takes them.
+        """
+        recovery_point = self._known.recovery_point or WHOLE_LOG
         for segment in self._segments[first:]:
             if segment.is_created:
+                located = segment.locate(recovery_point)
+                if located is not None:
+                    _rewrite(segment.file(), located.position, segment.size_bytes)
                 segment.file().sync()
             transactions = segment.transactions.file()
             if transactions is not None:
@@ -369,6 +391,11 @@ class _Loading:
 
     def _note(self, event: str, *, severe: bool = False, **facts: int | str) -> None:
         self._notes.append(Note(event=event, path=self._path, facts=facts, severe=severe))
+
+
+def _rewrite(file: File, start: int, end: int) -> None:
+    for position in range(start, end, REWRITE_BYTES):
+        file.write_at([file.read_at(min(REWRITE_BYTES, end - position), position)], position)
 
 
 def _batches_of(segment: Segment) -> Iterator[Found]:

@@ -127,9 +127,7 @@ class Segment:
 
     def waited_ms(self, timestamp_ms: int, now_ms: int) -> int:
         """The segment's age: by its records' timestamps, or by the clock when they have none."""
-        first = self._first_timestamp_ms
-        if first is None:
-            first = self._load_first_timestamp()
+        first = self.first_timestamp_ms()
         return timestamp_ms - first if first >= 0 else now_ms - self.created_ms
 
     def append(self, batch: Batch, last_offset: int) -> None:
@@ -282,6 +280,19 @@ class Segment:
             if found.end_position >= position_max:
                 break
         return position_max
+
+    def offset_bound(self, position: int) -> int | None:
+        """An offset that no batch before *position* reaches; None when it takes a look to tell."""
+        if position >= self.written_bytes:
+            return None
+        recent = self._recent
+        bound = None if recent is None else recent.first_from(position)
+        return self._offsets().first_from(position) if bound is None else bound
+
+    def first_timestamp_ms(self) -> int:
+        """The highest timestamp of the first batch; -1 without any. Raises LogDamaged."""
+        first = self._first_timestamp_ms
+        return self._load_first_timestamp() if first is None else first
 
     def batches(
         self, position: int = 0, *, window_bytes: int = WALK_WINDOW_BYTES

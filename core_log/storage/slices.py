@@ -13,10 +13,16 @@ class LogSlice:
     while somebody holds the slice, whatever happens to the log.
     """
 
-    __slots__ = ("base_offset", "file", "position", "size_bytes")
+    __slots__ = ("base_offset", "end_offset", "file", "position", "size_bytes")
 
     def __init__(
-        self, file: File | None, *, position: int, size_bytes: int, base_offset: int
+        self,
+        file: File | None,
+        *,
+        position: int,
+        size_bytes: int,
+        base_offset: int,
+        end_offset: int,
     ) -> None:
         self.file = file
         """None when the slice is empty."""
@@ -24,6 +30,8 @@ class LogSlice:
         self.size_bytes = size_bytes
         self.base_offset = base_offset
         """Base offset of the first batch; of an empty slice the offset that was asked for."""
+        self.end_offset = end_offset
+        """No record in the slice reaches it; the last one may lie well below."""
 
     def __repr__(self) -> str:
         return f"<LogSlice from {self.base_offset}, {self.size_bytes} bytes at {self.position}>"

@@ -70,7 +70,7 @@ async def test_slices_are_read_in_order() -> None:
     loop = asyncio.get_running_loop()
     disk = DiskThreads(loop)
     done: asyncio.Future[list[bytes | OSError]] = loop.create_future()
-    empty = LogSlice(None, position=0, size_bytes=0, base_offset=0)
+    empty = LogSlice(None, position=0, size_bytes=0, base_offset=0, end_offset=9)
     disk.read([empty, empty], done.set_result)
     assert await done == [b"", b""]
     disk.close()

@@ -13,7 +13,7 @@ from headwater.core_log.records.batch import CorruptBatch, scan
 from headwater.core_log.records.record import decode_records
 from headwater.core_log.storage.config import LogConfig
 from headwater.core_log.storage.directory import LogDirectory
-from headwater.core_log.storage.errors import LogDamaged, LogDirectoryRefused
+from headwater.core_log.storage.errors import LogDamaged
 from headwater.core_log.storage.fs import OsFileSystem
 from headwater.core_log.testing.clock import ManualClock
 
@@ -291,13 +291,6 @@ def test_leftovers_of_a_crash_are_removed() -> None:
         "leader-epoch-checkpoint",
         "partition.metadata",
     ]
-
-
-def test_an_interrupted_compaction_of_kafka_is_left_to_kafka() -> None:
-    world = written()
-    world.fs.open(f"{FIRST}.log.swap", OpenMode.CREATE)
-    with pytest.raises(LogDirectoryRefused, match="start the Kafka that wrote it"):
-        world.start()
 
 
 def test_a_log_start_beyond_the_end_begins_anew_there() -> None:
