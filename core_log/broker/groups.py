@@ -172,6 +172,11 @@ class Groups:
                 )
             )
 
+    def check(self) -> None:
+        """Assert every shard's invariants; simulation calls it after every event."""
+        for runner in self._runners.values():
+            runner.shard.core.check()
+
     def note(self, note: Note) -> None:
         """Pass a shard's note on."""
         self._note(note)

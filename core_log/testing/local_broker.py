@@ -240,6 +240,8 @@ class LocalBroker:
         if self.broker is None:
             return
         self.broker.controller.check()
+        self.broker.groups.check()
+        self.broker.transactions.check()
         for hosted in self.broker.partitions:
             if hosted.offline_reason is None:
                 hosted.log.check()

@@ -139,7 +139,11 @@ def test_a_fresh_node_registers_itself() -> None:
     node = Node(MemoryFileSystem()).start()
 
     image = node.controller.image
-    assert image.features.finalized == {"metadata.version": 30, "group.version": 1}
+    assert image.features.finalized == {
+        "metadata.version": 30,
+        "group.version": 1,
+        "transaction.version": 2,
+    }
     broker = image.brokers[1]
     assert not broker.fenced
     assert broker.log_dirs == (node.directory.directory_id,)

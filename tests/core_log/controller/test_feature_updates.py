@@ -160,5 +160,6 @@ def test_new_metadata_gets_its_first_levels_once() -> None:
     assert carried_out(fresh, first).features.levels == {
         "metadata.version": 30,
         "group.version": 1,
+        "transaction.version": 2,
     }
     assert initial_features(IMAGE).records == ()

@@ -72,11 +72,11 @@ def test_an_empty_delta_knows_it() -> None:
 def test_clients_see_only_levels_that_are_served() -> None:
     """A directory of Kafka's may finalize more than this software speaks."""
     features = FeaturesImage(
-        levels={"metadata.version": 30, "transaction.version": 2, "share.version": 1}
+        levels={"metadata.version": 31, "transaction.version": 1, "share.version": 1}
     )
 
-    assert features.finalized == {"metadata.version": 30}
-    assert features.supported["transaction.version"] == (0, 0)
+    assert features.finalized == {"metadata.version": 30, "transaction.version": 1}
+    assert features.supported["transaction.version"] == (0, 2)
 
 
 def test_reprs_are_short() -> None:

@@ -80,7 +80,7 @@ def test_everything_that_kafka_wrote_is_there(name: str) -> None:
     assert image.brokers[1].fenced
     assert image.controllers[1].endpoints[0].listener == "CONTROLLER"
     assert image.features.levels["transaction.version"] == 2
-    assert "transaction.version" not in image.features.finalized
+    assert image.features.finalized["transaction.version"] == 2
     assert [name for name, _ in image.scram] == (["alice"] if name == "static" else [])
 
 

@@ -149,14 +149,6 @@ def test_what_was_altered_on_its_way_is_refused() -> None:
     assert world.read() == []
 
 
-def test_transactions_are_refused() -> None:
-    world = World()
-    request = requests.produce(TOPIC, world.topic_id(), {0: world.batch("a")})
-    request.transactional_id = "t"
-    answer = only(world.ask(request, ProduceResponse, PRODUCE))
-    assert answer.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-
-
 def test_a_hanging_disk_lets_appends_time_out() -> None:
     """Each by its own deadline; what then is committed all the same stays in the log."""
     world = World()
