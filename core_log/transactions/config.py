@@ -41,7 +41,7 @@ class TransactionConfig:
     """Partitions in one transaction. Kafka has no bound but the record's size; each partition that
     joins writes the whole list again."""
 
-    pattern_chars_max: int = 1_024
+    pattern_chars_max: int = 256
     """Length of the pattern that lists transactional ids."""
 
     def __post_init__(self) -> None:
