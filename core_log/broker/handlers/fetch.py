@@ -158,7 +158,9 @@ class _Fetch:
                     AbortedTransaction(
                         producer_id=entry.producer_id, first_offset=entry.first_offset
                     )
-                    for entry in hosted.log.aborted_transactions(asked.fetch_offset, end_offset)
+                    for entry in hosted.log.aborted_transactions(
+                        asked.fetch_offset, min(piece.end_offset, end_offset)
+                    )
                 ]
         except ApiError as error:
             return _error(asked.partition, error.code), None, None
