@@ -43,8 +43,15 @@ BATCH_COUNT: Final = 500
     show_default=True,
     help="json has offset, time, key, value and headers; what is not UTF-8 is in base64.",
 )
+@click.option(
+    "--isolation",
+    type=click.Choice(["read-committed", "read-uncommitted"]),
+    default="read-committed",
+    show_default=True,
+    help="read-uncommitted shows records of open and aborted transactions too.",
+)
 @cluster_options
-def consume(
+def consume(  # noqa: PLR0913, PLR0917 - one per flag
     cluster: Cluster,
     topics: tuple[str, ...],
     group: str | None,
@@ -53,6 +60,7 @@ def consume(
     count_max: int | None,
     follow: bool,  # noqa: FBT001 - a flag
     form: str,
+    isolation: str,
 ) -> None:
     """Print the records of TOPICS, then stop at their end (or --follow)."""
     admin = cluster.admin()
@@ -72,6 +80,7 @@ def consume(
             **{
                 "group.id": group or "headwater-consume",
                 "enable.auto.commit": False,
+                "isolation.level": isolation.replace("-", "_"),
                 "auto.offset.reset": "latest" if start == "end" else "earliest",
                 "enable.partition.eof": True,
                 "fetch.queue.backoff.ms": 5,

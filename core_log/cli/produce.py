@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any, BinaryIO, Final, TypeAlias
 
 import click
@@ -12,6 +13,7 @@ from .cluster import Cluster, Refused, cluster_options, explain, pairs
 Headers: TypeAlias = list[tuple[str, str | bytes | None]]
 
 FLUSH_TIMEOUT_SECONDS: Final = 60.0
+TRANSACTION_TIMEOUT_SECONDS: Final = 60.0
 LINE_BYTES_MAX: Final = 64 * 1024 * 1024
 
 
@@ -28,6 +30,10 @@ LINE_BYTES_MAX: Final = 64 * 1024 * 1024
     default="none",
     show_default=True,
 )
+@click.option(
+    "--transactional-id",
+    help="All or nothing: one transaction under this id, committed at the end of the input.",
+)
 @click.option("--acks", type=click.Choice(["0", "1", "all"]), default="all", show_default=True)
 @cluster_options
 def produce(  # noqa: PLR0913, PLR0917 - one per flag
@@ -39,12 +45,18 @@ def produce(  # noqa: PLR0913, PLR0917 - one per flag
     headers: tuple[str, ...],
     partition: int | None,
     compression: str,
+    transactional_id: str | None,
     acks: str,
 ) -> None:
     """Send one record for each line of input to TOPIC and wait until all are acknowledged.
 
     Keys land where Java's producer puts them (murmur2), and each line is stored once (idempotent).
+    With --transactional-id, readers with isolation level read_committed see all of them or none:
+    when a line is refused or the command is interrupted, the transaction is aborted. It also ends
+    an open transaction that somebody else has under the same id.
     """
+    if transactional_id is not None and acks != "all":
+        raise click.UsageError("--transactional-id needs --acks all")
     cluster.admin()
     if source.isatty():
         click.echo("one record per line; Ctrl-D ends", err=True)
@@ -56,16 +68,64 @@ def produce(  # noqa: PLR0913, PLR0917 - one per flag
                 "enable.idempotence": acks == "all",
                 "partitioner": "murmur2_random",
                 "linger.ms": 20,
+                **({} if transactional_id is None else {"transactional.id": transactional_id}),
             }
         )
     )
-    outcome = _Outcome()
+    transaction = nullcontext() if transactional_id is None else _transaction(producer)
     more: dict[str, Any] = {} if partition is None else {"partition": partition}
     attached: Headers = [
         (name, value.encode()) for name, value in pairs(headers, "--header").items()
     ]
-    for key, value in _records(source, key_separator, null_value):
-        _send(producer, topic, key, value, attached, outcome, more)
+    with transaction:
+        records = _records(source, key_separator, null_value)
+        count = _send_all(producer, topic, records, attached, more)
+    click.echo(
+        f"{count} records {'acknowledged' if transactional_id is None else 'committed'}", err=True
+    )
+
+
+@contextmanager
+def _transaction(producer: Producer) -> Iterator[None]:
+    """Commit what is done inside; abort it when that fails. Raises Refused."""
+    try:
+        producer.init_transactions(TRANSACTION_TIMEOUT_SECONDS)
+        producer.begin_transaction()
+    except KafkaException as error:
+        raise Refused(f"no transaction could begin: {explain(error.args[0])}") from error
+    try:
+        yield
+        producer.commit_transaction(TRANSACTION_TIMEOUT_SECONDS)
+    except KafkaException as error:
+        _abort(producer)
+        raise Refused(f"nothing was committed: {explain(error.args[0])}") from error
+    except Refused as refused:
+        _abort(producer)
+        raise Refused(f"{refused.message}; nothing was committed") from refused
+    except BaseException:
+        _abort(producer)
+        raise
+
+
+def _abort(producer: Producer) -> None:
+    try:
+        producer.abort_transaction(TRANSACTION_TIMEOUT_SECONDS)
+    except KafkaException as error:
+        # Its coordinator will: the records stay invisible to readers of what is committed.
+        click.echo(f"the transaction is left to time out: {explain(error.args[0])}", err=True)
+
+
+def _send_all(
+    producer: Producer,
+    topic: str,
+    records: Iterator[tuple[bytes | None, bytes | None]],
+    headers: Headers,
+    more: dict[str, Any],
+) -> int:
+    """How many were acknowledged: all of them. Raises Refused."""
+    outcome = _Outcome()
+    for key, value in records:
+        _send(producer, topic, key, value, headers, outcome, more)
         if outcome.error is not None:
             break
     left_count = producer.flush(FLUSH_TIMEOUT_SECONDS)
@@ -78,7 +138,7 @@ def produce(  # noqa: PLR0913, PLR0917 - one per flag
         raise Refused(
             f"{left_count} records are not acknowledged after {FLUSH_TIMEOUT_SECONDS:.0f} s"
         )
-    click.echo(f"{outcome.delivered_count} records acknowledged", err=True)
+    return outcome.delivered_count
 
 
 class _Outcome:
