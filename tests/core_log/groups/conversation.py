@@ -10,6 +10,10 @@ A script alternates between what clients send and what must follow, indented::
     a sync a1=0,1
         log g 1 range leads a1: a1=0,1
         a assigned 0,1
+    a txn-commit t/0=5 as-producer=7
+        log 7: g t/0=5              a record of the transaction of producer 7
+        a t/0=ok
+    end 7 commit                    its marker stands in the log
 
 ``check`` runs the lines that are not indented and compares the whole text, so a change of
 behaviour is a diff that one can read. Clients remember member id, generation and protocol as real
@@ -32,7 +36,7 @@ from headwater.core_log.groups.records import (
     read_record,
 )
 from headwater.core_log.groups.shard import GroupShard
-from headwater.core_log.kernel.effects import Caller, Effects, Record
+from headwater.core_log.kernel.effects import Caller, Effects, Sender
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.codec import decode, encode
 from headwater.core_log.protocol.coordinator.consumer_protocol_subscription import (
@@ -82,6 +86,12 @@ from headwater.core_log.protocol.messages.sync_group import (
     SyncGroupRequestAssignment,
     SyncGroupResponse,
 )
+from headwater.core_log.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+    TxnOffsetCommitResponse,
+)
 from headwater.core_log.protocol.schema import Message
 
 START_MS: Final = 1_000_000
@@ -91,15 +101,34 @@ NEWEST: Final[dict[type[Message], int]] = {
     HeartbeatRequest: 4,
     LeaveGroupRequest: 5,
     OffsetCommitRequest: 9,
+    TxnOffsetCommitRequest: 5,
     OffsetFetchRequest: 9,
     DescribeGroupsRequest: 6,
     ListGroupsRequest: 5,
     DeleteGroupsRequest: 2,
     OffsetDeleteRequest: 0,
 }
+PRODUCER_ID: Final = 7
 _UUID: Final = re.compile(
     r"([\w.]+)-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})"
 )
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A record in the log, with the producer of the transaction it is in."""
+
+    key: bytes
+    value: bytes | None
+    producer_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Marker:
+    """The end of a transaction in the log."""
+
+    producer_id: int
+    is_commit: bool
 
 
 class CountingRandom:
@@ -160,7 +189,7 @@ class Conversation:
     def __init__(self, **settings: int) -> None:
         self.config = GroupConfig(**settings)
         self.topics = FewTopics()
-        self.log: list[Record] = []
+        self.log: list[Logged | Marker] = []
         self.now_ms = START_MS
         self.clients: dict[str, Client] = {}
         self.transcript: list[str] = []
@@ -200,6 +229,14 @@ class Conversation:
                 self.shard = self._load()
             case ["unload", code]:
                 self._act(self.shard.unload(ErrorCode[code]))
+            case ["end", producer_id, "commit" | "abort" as result]:
+                is_commit = result == "commit"
+                self.log.append(Marker(int(producer_id), is_commit))
+                self._act(
+                    self.shard.end_transaction(
+                        int(producer_id), is_commit=is_commit, now_ms=self.now_ms
+                    )
+                )
             case ["delete-topic", name]:
                 self.topics.names.discard(name)
                 self._act(self.shard.topics_deleted(frozenset({name}), self.now_ms))
@@ -342,18 +379,50 @@ class Conversation:
             topics=list(topics.values()),
         )
 
+    def _txn_commit(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:
+        version = int(options.get("v", NEWEST[TxnOffsetCommitRequest]))
+        topics: dict[str, TxnOffsetCommitRequestTopic] = {}
+        for place, offset in options.items():
+            name, slash, index = place.partition("/")
+            if slash:
+                topic = topics.setdefault(name, TxnOffsetCommitRequestTopic(name=name))
+                topic.partitions.append(
+                    TxnOffsetCommitRequestPartition(
+                        partition_index=int(index),
+                        committed_offset=int(offset),
+                        committed_leader_epoch=int(options.get("epoch", "-1")),
+                        committed_metadata="n" * int(options.get("note", "0")) or None,
+                    )
+                )
+        nobody = "nobody" in plain or version < 3
+        instance = options.get("instance", client.subscription.get("instance"))
+        return TxnOffsetCommitRequest(
+            transactional_id="x",
+            group_id=options.get("group", "g"),
+            producer_id=int(options.get("as-producer", PRODUCER_ID)),
+            producer_epoch=int(options.get("producer-epoch", "0")),
+            generation_id=int(options.get("gen", -1 if nobody else client.generation_id)),
+            member_id="" if nobody else self._id(options.get("as"), client.member_id),
+            group_instance_id=None if nobody else instance,
+            topics=list(topics.values()),
+        )
+
     def _fetch(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:  # noqa: ARG002 - all makers of requests have one shape
         version = int(options.get("v", NEWEST[OffsetFetchRequest]))
         group_id = options.get("group", "g")
         wanted: dict[str, list[int]] = {}
         for place in plain:
-            name, _, index = place.partition("/")
-            wanted.setdefault(name, []).append(int(index))
+            name, slash, index = place.partition("/")
+            if slash:
+                wanted.setdefault(name, []).append(int(index))
+        stable = "stable" in plain
         if version < 8:
             single = [
                 OffsetFetchRequestTopic(name=n, partition_indexes=i) for n, i in wanted.items()
             ]
-            return OffsetFetchRequest(group_id=group_id, topics=single if plain else None)
+            return OffsetFetchRequest(
+                group_id=group_id, topics=single if wanted else None, require_stable=stable
+            )
         several = [
             OffsetFetchRequestTopics(
                 name=n if version < 10 else "",
@@ -362,8 +431,8 @@ class Conversation:
             )
             for n, i in wanted.items()
         ]
-        group = OffsetFetchRequestGroup(group_id=group_id, topics=several if plain else None)
-        return OffsetFetchRequest(groups=[group])
+        group = OffsetFetchRequestGroup(group_id=group_id, topics=several if wanted else None)
+        return OffsetFetchRequest(groups=[group], require_stable=stable)
 
     def _describe(self, client: Client, plain: list[str], options: dict[str, str]) -> Message:  # noqa: ARG002 - all makers of requests have one shape
         return DescribeGroupsRequest(groups=plain or ["g"])
@@ -389,9 +458,11 @@ class Conversation:
 
     def _act(self, effects: Effects) -> None:
         """Append, then send: in these conversations every append is committed at once."""
+        sender = effects.sender
         for key, value in effects.records:
-            self.log.append((key, value))
-            self._say(f"log {self._record_text(key, value)}")
+            self.log.append(Logged(key, value, None if sender is None else sender.producer_id))
+            of = "" if sender is None else _sender_text(sender)
+            self._say(f"log {of}{self._record_text(key, value)}")
         for reply in effects.replies:
             self._deliver(reply.reply_to, reply.response)
         for parked in effects.replies_after_commit:
@@ -421,6 +492,12 @@ class Conversation:
                 return ErrorCode(response.error_code).name if response.error_code else "ok"
             case LeaveGroupResponse():
                 return self._left(response)
+            case TxnOffsetCommitResponse():
+                return " ".join(
+                    f"{t.name}/{p.partition_index}={_code(p.error_code)}"
+                    for t in response.topics
+                    for p in t.partitions
+                )
             case OffsetCommitResponse():
                 return " ".join(
                     f"{t.name or t.topic_id[:1].decode()}/{p.partition_index}={_code(p.error_code)}"
@@ -534,11 +611,27 @@ class Conversation:
 
     def _load(self) -> GroupShard:
         shard = GroupShard(self.config, self._random, self.topics)
-        for key, value in self.log:
-            shard.replay(key, value, timestamp_ms=self.now_ms)
+        for entry in self.log:
+            replay_entry(shard, entry, timestamp_ms=self.now_ms)
         self.shard = shard
         self._act(shard.loaded(self.now_ms))
         return shard
+
+
+def replay_entry(shard: GroupShard, entry: Logged | Marker, *, timestamp_ms: int) -> None:
+    """What a runtime does with the next thing in the log."""
+    if isinstance(entry, Marker):
+        shard.replay_end(entry.producer_id, is_commit=entry.is_commit)
+        return
+    sender = None
+    if entry.producer_id is not None:
+        sender = Sender(producer_id=entry.producer_id, producer_epoch=0)
+    shard.replay(entry.key, entry.value, timestamp_ms=timestamp_ms, sender=sender)
+
+
+def _sender_text(sender: Sender) -> str:
+    epoch = f".{sender.producer_epoch}" if sender.producer_epoch else ""
+    return f"{sender.producer_id}{epoch}: "
 
 
 def _code(code: int) -> str:

@@ -4,6 +4,10 @@ The model is small: a dictionary says who owns which partition in which generati
 highest offset that was acknowledged for each partition. Every commit writes a higher number than
 all before it, so an offset that goes back is seen at once.
 
+Members commit in transactions too, several at one time for one partition when they are slow to
+learn what they own. What an open transaction has sent is not read, unless it commits; what an
+aborted one has sent is never read.
+
 ``Simulation(seed).run()`` raises AssertionError when an invariant breaks.
 """
 
@@ -15,8 +19,9 @@ import msgspec
 
 from headwater.core_log.groups.classic import ClassicGroupState
 from headwater.core_log.groups.config import GroupConfig
+from headwater.core_log.groups.records import OffsetRecord, read_record
 from headwater.core_log.groups.shard import GroupShard
-from headwater.core_log.kernel.effects import Caller, Effects, Record, ReplyAfterCommit
+from headwater.core_log.kernel.effects import Caller, Effects, ReplyAfterCommit
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from headwater.core_log.protocol.messages.join_group import (
@@ -41,10 +46,24 @@ from headwater.core_log.protocol.messages.sync_group import (
     SyncGroupRequestAssignment,
     SyncGroupResponse,
 )
+from headwater.core_log.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+    TxnOffsetCommitResponse,
+)
 
-from .conversation import CountingRandom, FewTopics, subscription
+from .conversation import (
+    CountingRandom,
+    FewTopics,
+    Logged,
+    Marker,
+    replay_entry,
+    subscription,
+)
 
 PARTITIONS: Final = 4
+PRODUCERS: Final = 3
 SESSION_MS: Final = 6_000
 SUBSCRIPTION: Final = subscription("t")
 
@@ -73,10 +92,47 @@ class Member:
         self.life += 1
 
 
+@dataclass
+class Transaction:
+    """What its producer and its coordinator know of it."""
+
+    sent: list[tuple[int, int]] = field(default_factory=list)  # partition, offset
+    unanswered: int = 0
+    failed: bool = False
+    decision: bool | None = None  # whether it commits; it is never taken back
+    marker_end: int | None = None  # the log must be safe up to here, None: no marker in it
+
+
+@dataclass(frozen=True)
+class View:
+    """What a log says of group g and topic t to somebody who reads all of it."""
+
+    stands: dict[int, int]
+    unstable: set[int]
+
+
+def read_log(log: list[Logged | Marker]) -> View:
+    """The youngest record of each partition that is in no transaction, or in one that committed."""
+    stands, unstable = dict[int, int](), set[int]()
+    for index, entry in enumerate(log):
+        if isinstance(entry, Marker):
+            continue
+        record = read_record(entry.key, entry.value)
+        if not isinstance(record, OffsetRecord) or record.committed is None:
+            continue
+        markers = (m for m in log[index:] if isinstance(m, Marker))
+        marker = next((m for m in markers if m.producer_id == entry.producer_id), None)
+        if entry.producer_id is not None and marker is None:
+            unstable.add(record.partition)
+        elif marker is None or marker.is_commit:
+            stands[record.partition] = record.committed.offset
+    return View(stands, unstable)
+
+
 class Simulation:
     """One run. Everything that happens follows from the seed."""
 
-    def __init__(self, seed: int, *, steps: int = 120) -> None:
+    def __init__(self, seed: int, *, steps: int = 200) -> None:
         self.dice = random.Random(seed)
         self.steps = steps
         self.now_ms = 1_000_000
@@ -88,7 +144,8 @@ class Simulation:
         )
         self.ids = CountingRandom()
         self.members: list[Member] = []
-        self.log: list[Record] = []
+        self.log: list[Logged | Marker] = []
+        self.transactions: dict[int, Transaction] = {}  # by producer id
         self.committed = 0  # records of the log that cannot be lost any more
         self.parked: list[tuple[int, ReplyAfterCommit]] = []
         self.owners: dict[tuple[int, int], str] = {}
@@ -97,15 +154,18 @@ class Simulation:
         self.attempted = dict.fromkeys(range(PARTITIONS), -1)
         self.next_offset = 0
         self.unanswered: set[object] = set()
+        self.static_share = self.dice.choice([0.2, 0.9])
         self.commit_lag = self.dice.choice([0.0, 0.3, 0.8])
         self.weights = {
             "start": 6,
             "live": self.dice.choice([20, 60, 150]),
             "commit": 12,
+            "send": self.dice.choice([0, 15, 60]),
+            "end": self.dice.choice([3, 12]),
             "fetch": 3,
             "time": self.dice.choice([2, 10]),
             "leave": self.dice.choice([0, 3]),
-            "die": self.dice.choice([0, 2]),
+            "die": self.dice.choice([0, 4]),
             "disconnect": self.dice.choice([0, 3]),
             "log": 3,
             "crash": self.dice.choice([0, 2]),
@@ -118,6 +178,7 @@ class Simulation:
         for _ in range(self.steps):
             self.chaos()
             self.shard.check()
+            self.check_shard(self.shard, self.log)
             self.check_prefix()
         self.peace()
 
@@ -136,6 +197,10 @@ class Simulation:
                 self.live(member)
             case "commit":
                 self.commit_offset(member)
+            case "send":
+                self.send_offset(member)
+            case "end":
+                self.end_transaction()
             case "fetch":
                 self.fetch()
             case "time":
@@ -157,8 +222,11 @@ class Simulation:
 
     def peace(self) -> None:
         """Nobody dies any more and every client does its duty; after a while all is well."""
+        self.static_share = self.dice.choice([0.2, 0.9])
         self.commit_lag = 0.0
         self.commit_log(len(self.log))
+        while self.transactions:
+            self.end_transaction()
         self.members.append(Member("last", None, stubborn=False))
         for _ in range(60):
             for member in self.running():
@@ -193,7 +261,7 @@ class Simulation:
 
     def start_member(self) -> None:
         taken = {m.instance for m in self.members if m.running}
-        instance = self.dice.choice([None, None, "i", "j"])
+        instance = self.dice.choice(["i", "j"]) if self.dice.random() < self.static_share else None
         if instance in taken and self.dice.random() < 0.3:
             instance = None  # else it takes the instance over
         if sum(m.running for m in self.members) < 4:
@@ -294,9 +362,71 @@ class Simulation:
             "a commit was taken from a member of another generation"
         )
 
+    def send_offset(self, member: Member) -> None:
+        """The same in a transaction of one of the producers."""
+        if not member.owns:
+            return
+        producer_id = self.dice.randrange(PRODUCERS)
+        transaction = self.transactions.setdefault(producer_id, Transaction())
+        if transaction.decision is not None:
+            return
+        partition, offset = self.dice.choice(member.owns), self.next_offset
+        self.next_offset += 1
+        topic = TxnOffsetCommitRequestTopic(
+            name="t",
+            partitions=[
+                TxnOffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
+            ],
+        )
+        request = TxnOffsetCommitRequest(
+            transactional_id=str(producer_id),
+            group_id="g",
+            producer_id=producer_id,
+            generation_id=member.generation_id,
+            member_id=member.member_id,
+            group_instance_id=member.instance,
+            topics=[topic],
+        )
+        self.attempted[partition] = offset
+        transaction.sent.append((partition, offset))
+        transaction.unanswered += 1
+        group = self.shard._state.groups.get("g")
+        allowed = (
+            group is not None
+            and group.generation_id == member.generation_id
+            and member.member_id in group.members
+        )
+        before = len(self.log)
+        self.send(member, request, 5, what=transaction)
+        assert allowed or len(self.log) == before, "a member of another generation was believed"
+
+    def end_transaction(self) -> None:
+        """Its coordinator decides, once, and writes the marker until it is safe."""
+        if not self.transactions:
+            return
+        producer_id, transaction = self.dice.choice(list(self.transactions.items()))
+        if transaction.decision is None:
+            certain = not transaction.unanswered and not transaction.failed
+            transaction.decision = certain and self.dice.random() < 0.7
+        if transaction.marker_end is None:
+            self.log.append(Marker(producer_id, transaction.decision))
+            transaction.marker_end = len(self.log)
+            self.act(
+                self.shard.end_transaction(
+                    producer_id, is_commit=transaction.decision, now_ms=self.now_ms
+                )
+            )
+
     def fetch(self) -> None:
-        request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)])
-        self.send(None, request, 9, what=dict(self.acknowledged))
+        stable = self.dice.random() < 0.5
+        request = OffsetFetchRequest(
+            groups=[OffsetFetchRequestGroup(group_id="g", topics=None)], require_stable=stable
+        )
+        view = read_log(self.log)
+        expected: dict[int, int | ErrorCode] = dict(view.stands)
+        if stable:
+            expected |= dict.fromkeys(view.unstable, ErrorCode.UNSTABLE_OFFSET_COMMIT)
+        self.send(None, request, 9, what=(dict(self.acknowledged), expected))
 
     # The world around the shard
 
@@ -315,7 +445,8 @@ class Simulation:
         self.act(effects)
 
     def act(self, effects: Effects) -> None:
-        self.log.extend(effects.records)
+        producer_id = None if effects.sender is None else effects.sender.producer_id
+        self.log.extend(Logged(key, value, producer_id) for key, value in effects.records)
         for reply in effects.replies:
             self.deliver(reply.reply_to, reply.response)
         self.parked.extend((len(self.log), reply) for reply in effects.replies_after_commit)
@@ -329,6 +460,12 @@ class Simulation:
         self.parked = [(n, reply) for n, reply in self.parked if n > self.committed]
         for reply in ready:
             self.deliver(reply.reply_to, reply.response)
+        for producer_id, transaction in list(self.transactions.items()):
+            marker_end = transaction.marker_end
+            if marker_end is not None and marker_end <= self.committed:
+                del self.transactions[producer_id]
+                for partition, offset in transaction.sent if transaction.decision else ():
+                    self.acknowledged[partition] = max(self.acknowledged[partition], offset)
 
     def crash(self) -> None:
         """The process dies: what was not committed may be lost, and every connection is."""
@@ -336,6 +473,10 @@ class Simulation:
         self.committed = len(self.log)
         self.parked.clear()
         self.unanswered.clear()
+        for transaction in self.transactions.values():
+            transaction.failed = transaction.failed or bool(transaction.unanswered)
+            if transaction.marker_end is not None and transaction.marker_end > self.committed:
+                transaction.marker_end = None
         for member in self.members:
             member.life += 1
             if member.phase in ("joining", "syncing"):
@@ -350,7 +491,7 @@ class Simulation:
             self.deliver(reply.reply_to, reply.on_failure(code))
         for gone in self.shard.unload(ErrorCode.NOT_COORDINATOR).replies:
             self.deliver(gone.reply_to, gone.response)
-        self.committed = len(self.log)
+        self.commit_log(len(self.log))
         self.shard = self.replay(self.log)
 
     def lose_connection(self, member: Member) -> None:
@@ -366,13 +507,14 @@ class Simulation:
             self.act(self.shard.tick(self.now_ms))
         self.now_ms = end_ms
 
-    def replay(self, log: list[Record]) -> GroupShard:
+    def replay(self, log: list[Logged | Marker]) -> GroupShard:
         shard = GroupShard(self.config, self.ids, FewTopics())
-        for key, value in log:
-            shard.replay(key, value, timestamp_ms=self.now_ms)
+        for entry in log:
+            replay_entry(shard, entry, timestamp_ms=self.now_ms)
         effects = shard.loaded(self.now_ms)
         shard.check()
-        self.log.extend(effects.records)
+        assert effects.sender is None
+        self.log.extend(Logged(key, value) for key, value in effects.records)
         return shard
 
     # Replies
@@ -386,6 +528,10 @@ class Simulation:
             self.read_offsets(response, what)
         elif isinstance(response, OffsetCommitResponse):
             self.commit_answered(response, what)
+        elif isinstance(response, TxnOffsetCommitResponse):
+            assert isinstance(what, Transaction)
+            what.unanswered -= 1
+            what.failed = what.failed or bool(response.topics[0].partitions[0].error_code)
         if member is None or member.life != life or not member.running:
             return
         # A client that has moved on meanwhile does not listen to old answers any more.
@@ -445,29 +591,42 @@ class Simulation:
             self.acknowledged[partition] = max(self.acknowledged[partition], offset)
 
     def read_offsets(self, response: OffsetFetchResponse, what: object) -> None:
-        """Never less than what was acknowledged when the request was sent."""
-        assert isinstance(what, dict)
+        """What the log said when the request was sent; never less than was acknowledged then."""
+        assert isinstance(what, tuple)
+        acknowledged, expected = what
         if response.groups[0].error_code:
             return
         read = {
-            p.partition_index: p.committed_offset
+            p.partition_index: ErrorCode(p.error_code) if p.error_code else p.committed_offset
             for t in response.groups[0].topics
             for p in t.partitions
         }
-        for partition, offset in what.items():
+        assert read == expected
+        for partition, offset in acknowledged.items():
             found = read.get(partition, -1)
+            if isinstance(found, ErrorCode):
+                continue
             assert offset <= found <= self.attempted[partition], (
                 f"partition {partition} stood at {offset} and is read back at {found}"
             )
             # Once somebody has read it, it is as good as acknowledged.
             self.acknowledged[partition] = max(self.acknowledged[partition], found)
 
+    def check_shard(self, shard: GroupShard, log: list[Logged | Marker]) -> None:
+        """The shard says what its log says."""
+        view, offsets = read_log(log), shard._state.offsets
+        standing = offsets.topics("g").get("t", {})
+        assert {index: kept.offset for index, kept in standing.items()} == view.stands
+        pending = {p.partition for p in offsets.places("g") if offsets.is_pending(p)}
+        assert pending == view.unstable
+
     def check_prefix(self) -> None:
         """A shard made from any prefix of the log stands where the log says."""
         end = self.dice.randint(self.committed, len(self.log))
         shard = GroupShard(self.config, self.ids, FewTopics())
-        for key, value in self.log[:end]:
-            shard.replay(key, value, timestamp_ms=self.now_ms)
+        for entry in self.log[:end]:
+            replay_entry(shard, entry, timestamp_ms=self.now_ms)
+        self.check_shard(shard, self.log[:end])
         shard.loaded(self.now_ms)
         shard.check()
         group = shard._state.groups.get("g")

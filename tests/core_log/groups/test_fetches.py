@@ -76,6 +76,26 @@ def test_where_topics_go_by_id_those_that_are_gone_are_left_out() -> None:
     """)
 
 
+@pytest.mark.parametrize("version", [7, 8, 9, 10])
+def test_who_asks_for_stability_waits_for_open_transactions(version: int) -> None:
+    """At the partition, named or not; without topics even where there is no offset yet."""
+    conversation = Conversation()
+    conversation.run("x commit nobody t/0=5 t/1=6\nx txn-commit nobody t/0=7 u/1=8")
+    conversation.check(f"""
+        x fetch t/0 t/1 u/1 u/2 v={version} stable
+            x fetched t/0=UNSTABLE_OFFSET_COMMIT t/1=6 u/1=UNSTABLE_OFFSET_COMMIT u/2=-1
+        x fetch v={version} stable
+            x fetched t/0=UNSTABLE_OFFSET_COMMIT t/1=6 u/1=UNSTABLE_OFFSET_COMMIT
+        x fetch t/0 u/1 v={version}
+            x fetched t/0=5 u/1=-1
+        x fetch v={version}
+            x fetched t/0=5 t/1=6
+        end 7 commit
+        x fetch v={version} stable
+            x fetched t/0=7 t/1=6 u/1=8
+    """)
+
+
 def test_several_groups_in_one_request() -> None:
     """KIP-709: each has its own answer."""
     conversation = Conversation()

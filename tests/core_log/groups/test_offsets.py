@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.core_log.groups.classic import ClassicGroup, ClassicGroupState
-from headwater.core_log.groups.committed import CommittedOffset
+from headwater.core_log.groups.committed import CommittedOffset, Place
 from headwater.core_log.groups.offsets import Offsets, expired
 
 NAMES = st.sampled_from(["x", "y"])

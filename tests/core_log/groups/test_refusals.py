@@ -28,6 +28,11 @@ from headwater.core_log.protocol.messages.offset_fetch import (
     OffsetFetchRequestTopic,
 )
 from headwater.core_log.protocol.messages.sync_group import SyncGroupRequest
+from headwater.core_log.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 from headwater.core_log.protocol.schema import Message
 
 VERSIONS = {
@@ -36,6 +41,7 @@ VERSIONS = {
     HeartbeatRequest: range(5),
     LeaveGroupRequest: range(6),
     OffsetCommitRequest: range(2, 11),
+    TxnOffsetCommitRequest: range(6),
     OffsetFetchRequest: range(1, 11),
     OffsetDeleteRequest: range(1),
     DescribeGroupsRequest: range(7),
@@ -52,6 +58,14 @@ REQUESTS: list[GroupRequest] = [
         topics=[
             OffsetCommitRequestTopic(
                 name="t", partitions=[OffsetCommitRequestPartition(partition_index=3)]
+            )
+        ],
+    ),
+    TxnOffsetCommitRequest(
+        group_id="g",
+        topics=[
+            TxnOffsetCommitRequestTopic(
+                name="t", partitions=[TxnOffsetCommitRequestPartition(partition_index=3)]
             )
         ],
     ),
@@ -122,3 +136,13 @@ def test_while_loading_nobody_loses_its_member() -> None:
         code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         response = while_loading(request, version=VERSIONS[type(request)][-1])
         assert codes_in(response) == (set() if isinstance(request, HeartbeatRequest) else {code})
+
+
+@pytest.mark.parametrize("version", range(6))
+def test_old_producers_do_not_hear_of_loading(version: int) -> None:
+    """Those before 2.0 die of it."""
+    (request,) = (r for r in REQUESTS if isinstance(r, TxnOffsetCommitRequest))
+    told = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    if version < 2:
+        told = ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert codes_in(while_loading(request, version=version)) == {told}

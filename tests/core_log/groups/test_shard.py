@@ -13,10 +13,14 @@ from headwater.core_log.groups import (
     records,
     sessions,
     syncing,
+    txn_commits,
 )
 from headwater.core_log.groups.classic import ClassicGroup
-from headwater.core_log.groups.committed import CommittedOffset
-from headwater.core_log.kernel.effects import Caller, Turn
+from headwater.core_log.groups.committed import CommittedOffset, Place
+from headwater.core_log.groups.offsets import Offsets
+from headwater.core_log.groups.pending import PendingOffsets
+from headwater.core_log.groups.shard import GroupShard
+from headwater.core_log.kernel.effects import NO_EFFECTS, Caller, Effects, Turn
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.messages.heartbeat import HeartbeatRequest
 from headwater.core_log.protocol.messages.offset_commit import (
@@ -27,10 +31,10 @@ from headwater.core_log.protocol.messages.offset_commit import (
 )
 from headwater.core_log.protocol.messages.produce import ProduceRequest
 
-from .conversation import START_MS, Conversation
+from .conversation import START_MS, Conversation, Logged
 from .simulation import Simulation
 
-SEEDS = range(60)
+SEEDS = range(80)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -133,9 +137,9 @@ def test_groups_of_other_protocols_are_left_alone() -> None:
     conversation = Conversation(offsets_retention_ms=60_000)
     key, value = bytes.fromhex("0003000163"), bytes.fromhex("00000000000300")
     conversation.log = [
-        (key, value),
-        (bytes.fromhex("000500016300016d"), b"\0\0"),
-        records.offset_record("c", "t", 0, _committed(5)),
+        Logged(key, value),
+        Logged(bytes.fromhex("000500016300016d"), b"\0\0"),
+        Logged(*records.offset_record("c", "t", 0, _committed(5))),
     ]
     conversation.check("""
         crash
@@ -156,7 +160,7 @@ def test_groups_of_other_protocols_are_left_alone() -> None:
             x lists
         + 3600000
     """)
-    conversation.log.append((key, None))
+    conversation.log.append(Logged(key, None))
     conversation.check("""
         crash
         x list
@@ -172,7 +176,7 @@ def test_a_group_that_changed_its_protocol_is_foreign() -> None:
     """The newer metadata wins when both are in the log."""
     conversation = Conversation()
     conversation.run("x commit nobody group=c t/0=5\na join group=c v=3")
-    conversation.log.append((bytes.fromhex("0003000163"), bytes.fromhex("00000000000300")))
+    conversation.log.append(Logged(bytes.fromhex("0003000163"), bytes.fromhex("00000000000300")))
     conversation.check("""
         crash
         x list
@@ -318,6 +322,62 @@ def _offsets_of_other_partitions(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(commit_checks, "offset_record", to_the_first)
 
 
+def _other_generations_commit_in_transactions(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(txn_commits, "_check_member", _nothing)
+
+
+def _pending_offsets_count_at_once(patch: pytest.MonkeyPatch) -> None:
+    def put(offsets: Offsets, _: int, place: Place, offset: CommittedOffset) -> None:
+        offsets.put(*place, offset)
+
+    patch.setattr(Offsets, "put_pending", put)
+
+
+def _aborts_commit(patch: pytest.MonkeyPatch) -> None:
+    original = PendingOffsets.end
+
+    def end(pending: PendingOffsets, producer_id: int, *, is_commit: bool) -> Any:
+        return original(pending, producer_id, is_commit=True)
+
+    patch.setattr(PendingOffsets, "end", end)
+
+
+def _the_last_to_end_wins(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(PendingOffsets, "overtake", _nothing)
+
+
+def _producers_do_not_overtake_each_other(patch: pytest.MonkeyPatch) -> None:
+    def end(pending: PendingOffsets, producer_id: int, *, is_commit: bool) -> Any:
+        sent = list(pending._places.get(producer_id, {}).items())
+        for place, _ in sent:
+            pending._forget(producer_id, place)
+        return [(place, offset) for place, offset in sent if is_commit and offset is not None]
+
+    patch.setattr(PendingOffsets, "end", end)
+
+
+def _open_transactions_are_no_reason_to_wait(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Offsets, "is_pending", lambda *_: False)
+
+
+def _markers_are_not_replayed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(GroupShard, "replay_end", lambda *_, **__: None)
+
+
+def _markers_count_after_a_load_only(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(GroupShard, "end_transaction", lambda *_, **__: NO_EFFECTS)
+
+
+def _records_of_transactions_are_plain(patch: pytest.MonkeyPatch) -> None:
+    original = Turn.effects
+
+    def effects(turn: Turn) -> Effects:
+        turn.sender = None
+        return original(turn)
+
+    patch.setattr(Turn, "effects", effects)
+
+
 @pytest.mark.parametrize(
     "break_it",
     [
@@ -333,6 +393,15 @@ def _offsets_of_other_partitions(patch: pytest.MonkeyPatch) -> None:
         _everybody_leads,
         _joins_wait_for_ever,
         _offsets_of_other_partitions,
+        _other_generations_commit_in_transactions,
+        _pending_offsets_count_at_once,
+        _aborts_commit,
+        _the_last_to_end_wins,
+        _producers_do_not_overtake_each_other,
+        _open_transactions_are_no_reason_to_wait,
+        _markers_are_not_replayed,
+        _markers_count_after_a_load_only,
+        _records_of_transactions_are_plain,
     ],
 )
 def test_the_simulation_finds_mistakes(break_it: Break, monkeypatch: pytest.MonkeyPatch) -> None:
