@@ -257,6 +257,11 @@ class Partitions:
         if self._unflushed:
             self._schedule_turn()
 
+    def flush(self, hosted: Hosted) -> None:
+        """Queue one partition; compaction needs what it touches on disk."""
+        self._unflushed[hosted] = None
+        self._schedule_turn()
+
     def flush_all(self) -> None:
         """Queue every partition with unflushed data; the clean stop and checkpoints use it."""
         for hosted in self._by_name.values():

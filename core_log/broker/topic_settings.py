@@ -9,6 +9,7 @@ from ..kernel.topic_configs import TOPIC_CONFIGS
 from ..records.batch import TimestampType
 from ..records.compression import Codec
 from ..records.validate import ProducePolicy
+from ..storage.cleanable import CleaningPolicy
 from ..storage.config import LogConfig
 
 LONG_MAX: Final = 2**63 - 1
@@ -53,7 +54,7 @@ def topic_settings(
     return TopicSettings(
         log=LogConfig(
             segment_bytes=_whole(values, "segment.bytes"),
-            segment_ms=_whole(values, "segment.ms"),
+            segment_ms=_segment_ms(values, is_compacted="compact" in policies),
             segment_jitter_ms=_whole(values, "segment.jitter.ms"),
             segment_index_bytes=_whole(values, "segment.index.bytes"),
             index_interval_bytes=_whole(values, "index.interval.bytes"),
@@ -66,6 +67,13 @@ def topic_settings(
             producer_id_expiration_ms=producer_id_expiration_ms,
             preallocate=bool(values["preallocate"]),
             cleanup_delete="delete" in policies,
+            cleanup_compact="compact" in policies,
+            cleaning=CleaningPolicy(
+                dirty_ratio_min=_share(values, "min.cleanable.dirty.ratio"),
+                lag_ms_min=_whole(values, "min.compaction.lag.ms"),
+                lag_ms_max=_bound(values, "max.compaction.lag.ms"),
+            ),
+            delete_retention_ms=_whole(values, "delete.retention.ms"),
         ),
         policy=ProducePolicy(
             message_bytes_max=_whole(values, "max.message.bytes"),
@@ -88,6 +96,18 @@ def _whole(values: Mapping[str, ConfigValue], name: str) -> int:
     value = values[name]
     assert isinstance(value, int), name
     return value
+
+
+def _segment_ms(values: Mapping[str, ConfigValue], *, is_compacted: bool) -> int:
+    """What ``max.compaction.lag.ms`` is to bound must not wait in the active segment for longer."""
+    segment_ms = _whole(values, "segment.ms")
+    return min(segment_ms, _whole(values, "max.compaction.lag.ms")) if is_compacted else segment_ms
+
+
+def _share(values: Mapping[str, ConfigValue], name: str) -> float:
+    value = values[name]
+    assert isinstance(value, int | float), name
+    return float(value)
 
 
 def _bound(values: Mapping[str, ConfigValue], name: str) -> int | None:

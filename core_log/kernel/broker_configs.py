@@ -23,6 +23,7 @@ from .topic_configs import HOUR_MS, TOPIC_CONFIGS
 
 _BOOLEAN, _STRING, _INT = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.INT
 _SHORT, _LONG, _LIST = ConfigType.SHORT, ConfigType.LONG, ConfigType.LIST
+_DOUBLE: Final = ConfigType.DOUBLE
 _CLUSTER: Final = Dynamic.CLUSTER_WIDE
 _PER_BROKER: Final = Dynamic.PER_BROKER
 _FIXED: Final = Dynamic.READ_ONLY
@@ -163,6 +164,49 @@ BROKER_CONFIGS: Final[Mapping[str, ConfigKey]] = table(
         ),
         _key("log.dir", _LIST, None, "The data directory, when log.dirs is not set."),
         _key("log.dirs", _LIST, None, "The data directories.", ANYTHING, _FIXED, ("log.dir",)),
+        _key(
+            "log.cleaner.backoff.ms",
+            _LONG,
+            15_000,
+            "Time between two looks for logs to compact when there was none.",
+            Range(0),
+            _CLUSTER,
+        ),
+        _key(
+            "log.cleaner.dedupe.buffer.size",
+            _LONG,
+            128 * 1024 * 1024,
+            "Memory for the keys of one compaction, 24 bytes each; a log with more dirty keys "
+            "takes several passes.",
+            Range(1024 * 1024),
+            _CLUSTER,
+        ),
+        _key("log.cleaner.enable", _BOOLEAN, "true", "Whether logs are compacted at all."),
+        _key(
+            "log.cleaner.io.buffer.size",
+            _INT,
+            512 * 1024,
+            "Bytes that compaction reads at once.",
+            Range(0),
+            _CLUSTER,
+        ),
+        _key(
+            "log.cleaner.io.max.bytes.per.second",
+            _DOUBLE,
+            "1.7976931348623157E308",
+            "The most bytes per second that compaction reads and writes, on average.",
+            ANYTHING,
+            _CLUSTER,
+        ),
+        _key(
+            "log.cleaner.threads",
+            _INT,
+            1,
+            "Kept for tools; one process does the work here, one log at a time, whatever the "
+            "number.",
+            Range(0),
+            _CLUSTER,
+        ),
         _key(
             "log.flush.offset.checkpoint.interval.ms",
             _INT,

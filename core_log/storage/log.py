@@ -135,6 +135,11 @@ class PartitionLog:
         return self._segments[0].base_offset
 
     @property
+    def active_base_offset(self) -> int:
+        """Where the active segment begins; what lies before it is not appended to any more."""
+        return self._active.base_offset
+
+    @property
     def latest_epoch(self) -> int:
         """Leader epoch of the newest batch, -1 in an empty log."""
         return self._latest_epoch
