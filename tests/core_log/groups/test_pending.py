@@ -68,7 +68,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(STEPS, max_size=25))
 def test_the_youngest_record_stands(script: list[tuple[str, Place, int]]) -> None:
     """However transactions are interleaved and end: as a cleaned log would say."""
