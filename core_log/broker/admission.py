@@ -65,16 +65,25 @@ def admit(
     transactions = broker.transactions
     if support is Support.ADDING:
         answer = transactions.add(transactional_id, producer_id, producer_epoch, unknown, call)
-        return answer.map(lambda codes: {**admitted, **codes})
-    codes = transactions.verify(transactional_id, producer_id, producer_epoch, unknown)
-    if support is Support.NOTHING:
-        codes = {
-            partition: (
-                ErrorCode.INVALID_TXN_STATE if code is ErrorCode.TRANSACTION_ABORTABLE else code
-            )
-            for partition, code in codes.items()
-        }
-    return resolved({**admitted, **codes})
+    else:
+        answer = resolved(
+            transactions.verify(transactional_id, producer_id, producer_epoch, unknown)
+        )
+    return answer.map(
+        lambda codes: (
+            admitted
+            | {partition: _as_append_error(code, support) for partition, code in codes.items()}
+        )
+    )
+
+
+def _as_append_error(code: ErrorCode, support: Support) -> ErrorCode:
+    """A coordinator's answer in words that the sender of an append knows."""
+    if code is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if code is ErrorCode.TRANSACTION_ABORTABLE and support is Support.NOTHING:
+        return ErrorCode.INVALID_TXN_STATE
+    return code
 
 
 def _support(version: int, *, abortable_since: int, adding_since: int) -> Support:

@@ -18,6 +18,7 @@ from ..raft.metadata_log import SnapshotJob
 from ..storage.directory import LogDirectory
 from ..storage.errors import DiskFull, LogDirectoryFailed
 from ..storage.log import FlushJob, LogSlice
+from .compaction import Compaction
 from .config import BrokerConfig
 from .deferred import Deferred
 from .groups import Groups
@@ -78,6 +79,7 @@ class Broker:
         transactions: Transactions,
         own_topics: OwnTopics,
         housekeeping: Housekeeping,
+        compaction: Compaction,
         producer_ids: ProducerIds,
         served: Sequence[ServedApi],
         schedule_turn: Callable[[], None],
@@ -98,6 +100,7 @@ class Broker:
         self.transactions: Final = transactions
         self.own_topics: Final = own_topics
         self.housekeeping: Final = housekeeping
+        self.compaction: Final = compaction
         self.producer_ids: Final = producer_ids
         self.served: Final = served
         self.stats: Final = Stats()

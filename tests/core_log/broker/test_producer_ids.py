@@ -39,6 +39,31 @@ def test_many_who_wait_share_one_block_and_the_rest_gets_the_next() -> None:
     assert take(ids, 1) == [202]
 
 
+def test_who_cannot_wait_gets_none_and_finds_one_the_next_time() -> None:
+    controller = Controller()
+    ids = ProducerIds(controller.allocate)
+    assert ids.take() is None
+    assert ids.take() is None
+    assert len(controller.asked) == 1
+    controller.asked[0].resolve((100, 2))
+    assert (ids.take(), ids.take(), ids.take()) == (100, 101, None)
+    assert len(controller.asked) == 2
+
+
+def test_readiness_is_told_when_a_block_is_there_or_why_there_is_none() -> None:
+    controller = Controller()
+    ids = ProducerIds(controller.allocate)
+    told: list[ApiError | None] = []
+    ids.ready().then(told.append)
+    error = ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "the disk is full")
+    controller.asked[0].resolve(error)
+    ids.ready().then(told.append)
+    controller.asked[1].resolve((100, 1))
+    ids.ready().then(told.append)
+    assert told == [error, None, None]
+    assert ids.take() == 100
+
+
 def test_who_waits_learns_why_there_is_none() -> None:
     controller = Controller()
     ids = ProducerIds(controller.allocate)

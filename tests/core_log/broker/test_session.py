@@ -155,3 +155,21 @@ def test_nothing_is_sent_after_the_connection_is_gone() -> None:
     assert told == ["gone"]
     assert script.wanting == []
     assert wire.sent == []
+
+
+def test_requests_behind_a_held_one_wait_until_all_holds_are_released() -> None:
+    """A hold ends before the answer: what is behind goes on while that is on its way."""
+    script, wire, session = open_session()
+    session.hold()
+    session.hold()
+    session.receive(bytearray(b"later"))
+    session.receive(bytearray(b"now"))
+    session.release()
+    assert script.handled == []
+    session.release()
+    for waiting in script.wanting:
+        waiting.resume()
+    assert script.handled == [b"later", b"now"]
+    assert wire.sent == []
+    script.settle(0)
+    assert wire.sent == [b"0", b"1"]
