@@ -16,12 +16,12 @@ from typing import Final, Protocol, TypeAlias, final
 from ..kernel.errors import ApiError
 from ..kernel.ports import Clock, FileSystem
 from ..storage.cleanable import Dirtiness, dirtiest
-from ..storage.cleaning import CleanLimits
 from ..storage.compaction.job import CleanJob, CleanResult, CleanStats
 from ..storage.errors import DiskFull, LogDirectoryFailed
 from ..storage.log import PartitionLog
 from ..storage.notes import Note
 from ..storage.swap import SwapJob, complete, discard
+from .compaction_config import CompactionConfig
 from .housekeeping import Background, Checkpointed, Housekeeping
 from .partitions import Hosted, Partitions
 from .timers import Timers
@@ -34,18 +34,6 @@ FAILURES_MAX: Final = 3
 
 PAUSE_MS_MAX: Final = 300_000
 """The longest wait after failures; it doubles from ``log.cleaner.backoff.ms`` on."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionConfig:
-    """Settings of compaction, named after Kafka's ``log.cleaner.…``."""
-
-    is_enabled: bool = True
-    backoff_ms: int = 15_000
-    """Wait between two looks when there was nothing to do."""
-    bytes_per_second_max: float | None = None
-    """Read and written together; None is as fast as it goes."""
-    limits: CleanLimits = CleanLimits()  # noqa: RUF009 - frozen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +67,11 @@ class CompactionStats:
         self.bytes_in = 0
         self.bytes_out = 0
         self.last = CleanStats()
+
+    @property
+    def last_seconds(self) -> float:
+        """How long the last pass took, filling the map and rewriting."""
+        return self.last.map_seconds + self.last.clean_seconds
 
     def passed(self, stats: CleanStats) -> None:
         """A pass has ended well."""
@@ -271,7 +264,7 @@ class Compaction:
                     "bytes_after": stats.bytes_out,
                     "records_before": stats.records_in,
                     "records_after": stats.records_out,
-                    "milliseconds": round((stats.map_seconds + stats.clean_seconds) * 1000),
+                    "milliseconds": round(self.stats.last_seconds * 1000),
                 },
             )
         )

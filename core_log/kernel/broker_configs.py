@@ -195,7 +195,7 @@ BROKER_CONFIGS: Final[Mapping[str, ConfigKey]] = table(
             _DOUBLE,
             "1.7976931348623157E308",
             "The most bytes per second that compaction reads and writes, on average.",
-            ANYTHING,
+            Range(1),
             _CLUSTER,
         ),
         _key(

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from ..broker.broker import Broker, Disk, ServedApi
+from ..broker.compaction import Cleaner, Compaction
+from ..broker.compaction_config import compaction_config
 from ..broker.config import BrokerConfig
 from ..broker.deferred import Deferred
 from ..broker.groups import OFFSETS_TOPIC, Groups
@@ -23,7 +25,7 @@ from ..broker.timers import Timers
 from ..broker.topic_settings import TopicSettings, topic_settings
 from ..broker.topics import OwnTopics
 from ..broker.transactions import TRANSACTIONS_TOPIC, Transactions
-from ..controller.configs import effective_topic_configs
+from ..controller.configs import effective_broker_config, effective_topic_configs
 from ..controller.controller import Controller
 from ..controller.decision import ControllerConfig
 from ..controller.features import TRANSACTION_VERSION
@@ -71,6 +73,8 @@ class Host:
     notify: Notify
     unread_bytes: Callable[[], int]
     """Answers in memory that their peers do not take."""
+    cleaner: Cleaner
+    """Does the work of compaction away from the loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,6 +222,20 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
         note=lambda entry: _tell(host, entry),
         failed=host.failed,
     )
+    compaction = Compaction(
+        partitions=partitions,
+        housekeeping=housekeeping,
+        cleaner=host.cleaner,
+        fs=host.fs,
+        clock=host.clock,
+        timers=timers,
+        background=host.disk,
+        config=lambda: compaction_config(
+            lambda name: effective_broker_config(controller.image, name, controller_config)
+        ),
+        note=lambda entry: _tell(host, entry),
+        failed=host.failed,
+    )
     broker = Broker(
         config=spec.config,
         clock=host.clock,
@@ -233,6 +251,7 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
         transactions=transactions,
         own_topics=own_topics,
         housekeeping=housekeeping,
+        compaction=compaction,
         producer_ids=producer_ids,
         served=served_apis(),
         schedule_turn=host.schedule_turn,
@@ -244,6 +263,7 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
     )
     reconciler.start(controller.image, logs)
     housekeeping.start()
+    compaction.start()
     return broker
 
 

@@ -102,12 +102,63 @@ def watch_node(node: Node, metrics: Metrics, health: Health) -> None:
         lambda: float(node.connections.refused_count),
         sort=Sort.COUNTER,
     )
+    _watch_compaction(metrics, of_broker)
     health.add(
         "serving",
         lambda: None if node.broker is not None else "not started",
         question=Question.LIVE,
     )
     health.add("data_directories", lambda: _offline(node))
+
+
+def _watch_compaction(
+    metrics: Metrics,
+    of_broker: Callable[[Callable[[Broker], float]], Callable[[], float]],
+) -> None:
+    for name, sentence, read in (
+        ("passes", "Compactions that ended well.", lambda broker: broker.compaction.stats.passes),
+        (
+            "read_bytes",
+            "Bytes of log that compaction has rewritten.",
+            lambda broker: broker.compaction.stats.bytes_in,
+        ),
+        (
+            "written_bytes",
+            "Bytes of log that compaction has left of them.",
+            lambda broker: broker.compaction.stats.bytes_out,
+        ),
+    ):
+        metrics.watch(
+            f"broker_compaction_{name}_total", sentence, of_broker(read), sort=Sort.COUNTER
+        )
+    for name, sentence, read in (
+        (
+            "compaction_last_bytes",
+            "Bytes of log that the last compaction rewrote.",
+            lambda broker: broker.compaction.stats.last.bytes_in,
+        ),
+        (
+            "compaction_last_records",
+            "Records that the last compaction rewrote.",
+            lambda broker: broker.compaction.stats.last.records_in,
+        ),
+        (
+            "compaction_last_seconds",
+            "How long the last compaction took, by its own clock.",
+            lambda broker: broker.compaction.stats.last_seconds,
+        ),
+        (
+            "compaction_dirty_ratio_max",
+            "The largest share of a compacted log that could be compacted, at the last look.",
+            lambda broker: broker.compaction.dirty_ratio_max,
+        ),
+        (
+            "uncleanable_partitions",
+            "Partitions that are not compacted any more because their log is damaged.",
+            lambda broker: len(broker.compaction.uncleanable),
+        ),
+    ):
+        metrics.watch(f"broker_{name}", sentence, of_broker(read))
 
 
 def _offline(node: Node) -> str | None:

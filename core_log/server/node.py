@@ -20,6 +20,7 @@ from ..kernel.ports import Clock, FileSystem
 from ..storage.directory import LogDirectory
 from ..storage.errors import LogDirectoryFailed
 from .assemble import Host, Specification, assemble, open_directories
+from .cleaner import CleanerProcess
 from .config import (
     BrokerSettings,
     broker_config,
@@ -69,6 +70,7 @@ class Node:
         self._servers: list[asyncio.Server] = []
         self._sweeper: asyncio.TimerHandle | None = None
         self._disk: DiskThreads | None = None
+        self._cleaner: CleanerProcess | None = None
         self._driver: LoopDriver | None = None
         self._failed_paths: set[str] = set()
 
@@ -84,6 +86,7 @@ class Node:
             self.endpoints = self._advertise(sockets)
             self._driver = LoopDriver(loop, self._clock)
             self._disk = DiskThreads(loop)
+            self._cleaner = CleanerProcess(loop, self._notify)
             host = Host(
                 fs=self._fs,
                 clock=self._clock,
@@ -94,6 +97,7 @@ class Node:
                 failed=self._directory_failed,
                 notify=self._notify,
                 unread_bytes=lambda: self._connections.unread_bytes,
+                cleaner=self._cleaner,
             )
             spec = Specification(
                 config=broker_config(self.settings, self.endpoints),
@@ -132,6 +136,8 @@ class Node:
         await asyncio.sleep(0)
         assert self._driver is not None
         self._driver.stop()
+        assert self._cleaner is not None
+        await self._cleaner.close()
         assert self._disk is not None
         self._disk.close()
         broker.close()
@@ -151,6 +157,8 @@ class Node:
             server.close()
         if self._driver is not None:
             self._driver.stop()
+        if self._cleaner is not None:
+            await self._cleaner.close()
         if self._disk is not None:
             self._disk.close()
         for directory in self._directories:

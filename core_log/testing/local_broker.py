@@ -39,6 +39,7 @@ from ..storage.directory import LogDirectory
 from ..storage.errors import LogDirectoryFailed
 from ..storage.log import FlushJob, LogSlice
 from .clock import ManualClock
+from .direct_cleaner import DirectCleaner
 from .memory_fs import MemoryFileSystem
 
 M = TypeVar("M", bound=Message)
@@ -143,6 +144,7 @@ class LocalBroker:
             failed=self._failed,
             notify=self._notify,
             unread_bytes=lambda: self.unread_bytes,
+            cleaner=DirectCleaner(self.fs, self.clock, self.disk),
         )
         endpoint = Endpoint(listener=LISTENER, host="broker", port=9092)
         settings = BrokerSettings(data_dirs=tuple(map(Path, self._data_dirs)), configs=self.configs)
