@@ -31,6 +31,7 @@ from ..admission import admit as admit_to_transaction
 from ..broker import Broker
 from ..call import Call
 from ..deferred import Deferred
+from ..describe import INTERNAL_TOPICS
 from ..handler import Handler
 from ..partitions import ACKS_ALL, Hosted
 from ..session import ProtocolViolation
@@ -240,6 +241,11 @@ def _append(
     admitted: Admitted | None,
 ) -> Appended:
     hosted.replica.check_may_append(acks)
+    if hosted.topic in INTERNAL_TOPICS:
+        raise ApiError(
+            ErrorCode.INVALID_TOPIC_EXCEPTION,
+            f"Cannot append to internal topic {hosted.topic}: only its coordinator does",
+        )
     batch = read_produced(records, hosted.policy, api_version=version)
     # From here on Kafka names the log start also beside errors.
     answer.log_start_offset = hosted.log.log_start_offset

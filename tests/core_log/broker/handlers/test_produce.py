@@ -10,6 +10,10 @@ from headwater.core_log.protocol.messages.describe_log_dirs import (
     DescribeLogDirsRequest,
     DescribeLogDirsResponse,
 )
+from headwater.core_log.protocol.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
 from headwater.core_log.protocol.messages.produce import PartitionProduceResponse, ProduceResponse
 from headwater.core_log.protocol.schema import Message
 from headwater.core_log.testing import requests
@@ -147,6 +151,16 @@ def test_what_was_altered_on_its_way_is_refused() -> None:
     batch[-1] ^= 1
     assert world.produce_batch(batch).error_code == ErrorCode.CORRUPT_MESSAGE
     assert world.read() == []
+
+
+def test_nobody_but_a_coordinator_writes_to_its_topic() -> None:
+    """What a client would put there, the coordinator would take for its own."""
+    world = World()
+    find = FindCoordinatorRequest(key_type=1, coordinator_keys=["t"])
+    world.ask(find, FindCoordinatorResponse, 6)
+    answer = world.produce("a", topic="__transaction_state")
+    assert answer.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert world.hosted("__transaction_state").log.log_end_offset == 0
 
 
 def test_a_hanging_disk_lets_appends_time_out() -> None:
