@@ -186,7 +186,7 @@ class _Loading:
                 recovery_point=recovery_point,
                 log_end_offset=next_offset,
             )
-        if next_offset != recovery_point or self._was_cut:
+        if next_offset != recovery_point or self._was_cut or self._has_unsynced_files(first):
             self._sync_from(first)
 
     def finish(self) -> LoadedLog:
@@ -354,6 +354,16 @@ class _Loading:
                 bytes=segment.size_bytes,
                 reason=reason,
             )
+
+    def _has_unsynced_files(self, first: int) -> bool:
+        """Though no record was found behind the recovery point, a file may not be on disk.
+
+        That is one that a roll made and that got no record, which is written to without a thought
+        of its name, and a list of aborted transactions, which has just been written anew.
+        """
+        return not self._segments[-1].size_bytes or any(
+            segment.transactions.entries for segment in self._segments[first:]
+        )
 
     def _sync_from(self, first: int) -> None:
         """What we call recovered is on disk, though a kill left it in the page cache only.

@@ -49,12 +49,16 @@ class TransactionIndex:
             self._pending_count = 0
 
     def reset(self, entries: list[AbortedTransaction]) -> None:
-        """Replace all entries, in the file too. Raises OSError."""
+        """Replace all entries, in the file too and synced there. Raises OSError.
+
+        What was taken out must not come back: nobody looks at a full segment's index again.
+        """
         self._entries = entries
         self._pending_count = 0
         if self._volume.fs.size(self._path) is not None or entries:
             file = self._volume.create(self._path)
             file.write_at([entry.encode() for entry in entries], 0)
+            file.sync()
 
     def drop_pending(self) -> None:
         """Forget what is queued."""
