@@ -10,6 +10,7 @@ The formats are drawn in ``batch`` and ``record``. numpy comes with this module,
 start quickly imports it late.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,7 +31,7 @@ from .batch import (
     CorruptBatch,
     header_fault,
 )
-from .compression import CorruptCompression, decompress
+from .compression import CorruptCompression, DecompressedTooLarge, decompress
 from .record import RECORD_BYTES_MIN
 from .varints import BEYOND, Bytes, Ints, read_varints
 
@@ -154,28 +155,36 @@ def read_batches(data: Buffer, *, verify_crc: bool) -> BatchColumns:
     return _header_columns(view, np.array(starts, np.int64))
 
 
-def unpack_sections(batches: BatchColumns, which: Ints, *, bytes_max: int) -> Sections:
-    """The records' bytes of the entries *which* of *batches*.
+def unpack_sections(
+    batches: BatchColumns, which: Ints, *, batch_bytes_max: int, total_bytes_max: int
+) -> Iterator[Sections]:
+    """The records' bytes of the entries *which* of *batches*, in order, in portions.
 
-    They stay where they are when none is compressed. *bytes_max* bounds what one batch may unpack
-    to. Raises CorruptBatch when one does not unpack, DecompressedTooLarge beyond the bound.
+    Uncompressed ones stay where they are. Of compressed ones a portion unpacks to about
+    *total_bytes_max*, a single batch to *batch_bytes_max* at most. Raises CorruptBatch when one
+    does not unpack, or not within that bound.
     """
     starts, ends = batches.starts[which] + HEADER_BYTES, batches.ends[which]
     codecs = batches.attributes[which] & COMPRESSION_MASK
     if not codecs.any():
-        return Sections(
-            data=np.frombuffer(batches.data, np.uint8), starts=starts, ends=ends, batches=which
-        )
+        data = np.frombuffer(batches.data, np.uint8)
+        yield Sections(data=data, starts=starts, ends=ends, batches=which)
+        return
     parts: list[Buffer] = []
-    for codec, start, end in zip(codecs.tolist(), starts.tolist(), ends.tolist(), strict=True):
+    total_bytes, first = 0, 0
+    for index, (codec, start, end) in enumerate(
+        zip(codecs.tolist(), starts.tolist(), ends.tolist(), strict=True)
+    ):
         try:
-            parts.append(decompress(codec, batches.data[start:end], bytes_max=bytes_max))
-        except CorruptCompression as error:
+            part = decompress(codec, batches.data[start:end], bytes_max=batch_bytes_max)
+        except (CorruptCompression, DecompressedTooLarge) as error:
             raise CorruptBatch(str(error), start - HEADER_BYTES) from error
-    sizes = np.array([len(part) for part in parts], np.int64)
-    ends = np.cumsum(sizes)
-    data = np.frombuffer(b"".join(parts), np.uint8)
-    return Sections(data=data, starts=ends - sizes, ends=ends, batches=which)
+        if parts and total_bytes + len(part) > total_bytes_max:
+            yield _joined(parts, which[first:index])
+            parts, total_bytes, first = [], 0, index
+        parts.append(part)
+        total_bytes += len(part)
+    yield _joined(parts, which[first:])
 
 
 def decode_keys(batches: BatchColumns, sections: Sections) -> KeyColumns:
@@ -360,6 +369,13 @@ class _Walk:
             found[number : number + len(starts)] = starts
             found[number : number + len(starts)] += first
             position[lane] = first + at
+
+
+def _joined(parts: list[Buffer], batches: Ints) -> Sections:
+    ends = np.cumsum([len(part) for part in parts])
+    starts = np.concatenate(([0], ends[:-1]))
+    data = np.frombuffer(b"".join(parts), np.uint8)
+    return Sections(data=data, starts=starts, ends=ends, batches=batches)
 
 
 def _header_columns(view: memoryview, starts: Ints) -> BatchColumns:

@@ -100,9 +100,9 @@ def decode_records(batch: Batch, *, bytes_max: int) -> list[Record]:
     position = 0
     try:
         for _ in range(batch.record_count):
-            length, start = _varint(data, position)
-            timestamp_delta, position = _varint(data, start + 1)
-            offset_delta, position = _varint(data, position)
+            length, start = read_varint(data, position)
+            timestamp_delta, position = read_varint(data, start + 1)
+            offset_delta, position = read_varint(data, position)
             key, position = _nullable(data, position)
             value, position = _nullable(data, position)
             headers: Headers = ()
@@ -269,15 +269,15 @@ def encode_record(
 ) -> None:
     """Append one record to a records section."""
     body = bytearray(1)
-    _put_varint(body, timestamp_delta)
-    _put_varint(body, offset_delta)
+    put_varint(body, timestamp_delta)
+    put_varint(body, offset_delta)
     _put_nullable(body, record.key)
     _put_nullable(body, record.value)
-    _put_varint(body, len(record.headers))
+    put_varint(body, len(record.headers))
     for key, value in record.headers:
         _put_nullable(body, key.encode("utf-8", "surrogateescape"))
         _put_nullable(body, value)
-    _put_varint(out, len(body))
+    put_varint(out, len(body))
     out += body
 
 
@@ -287,10 +287,10 @@ def _heads(batch: Batch, bytes_max: int) -> Iterator[tuple[int, int, int]]:
     position = 0
     for index in range(batch.record_count):
         try:
-            length, start = _varint(data, position)
-            timestamp_delta, position = _varint(data, start + 1)
-            offset_delta, position = _varint(data, position)
-            key_bytes, position = _varint(data, position)
+            length, start = read_varint(data, position)
+            timestamp_delta, position = read_varint(data, start + 1)
+            offset_delta, position = read_varint(data, position)
+            key_bytes, position = read_varint(data, position)
         except IndexError as error:
             raise CorruptBatch(f"record {index} reaches past the batch", 0) from error
         if start + length < position + max(key_bytes, 0):
@@ -318,7 +318,11 @@ def _check_end(data: Buffer, position: int) -> None:
         raise CorruptBatch(f"its records end at byte {position} of {len(data)}", 0)
 
 
-def _varint(data: Buffer, position: int) -> tuple[int, int]:
+def read_varint(data: Buffer, position: int) -> tuple[int, int]:
+    """The zigzag varint at *position*, and where it ends.
+
+    Raises CorruptBatch when it is longer than ten bytes, IndexError when the data ends within it.
+    """
     byte = data[position]
     if byte < 0x80:  # one byte is the rule
         return (byte >> 1) ^ -(byte & 1), position + 1
@@ -333,7 +337,7 @@ def _varint(data: Buffer, position: int) -> tuple[int, int]:
 
 
 def _nullable(data: bytes, position: int) -> tuple[bytes | None, int]:
-    length, position = _varint(data, position)
+    length, position = read_varint(data, position)
     if length < 0:
         return None, position
     end = position + length
@@ -343,7 +347,7 @@ def _nullable(data: bytes, position: int) -> tuple[bytes | None, int]:
 
 
 def _headers(data: bytes, position: int) -> tuple[Headers, int]:
-    count, position = _varint(data, position)
+    count, position = read_varint(data, position)
     if not 0 <= count <= len(data) - position:
         raise CorruptBatch(f"a record claims {count} headers", 0)
     headers: list[tuple[str, bytes | None]] = []
@@ -356,7 +360,8 @@ def _headers(data: bytes, position: int) -> tuple[Headers, int]:
     return tuple(headers), position
 
 
-def _put_varint(out: bytearray, value: int) -> None:
+def put_varint(out: bytearray, value: int) -> None:
+    """Append *value* as a zigzag varint."""
     zigzag = value << 1 if value >= 0 else ~(value << 1)
     while zigzag > 0x7F:
         out.append(zigzag & 0x7F | 0x80)
@@ -368,5 +373,5 @@ def _put_nullable(out: bytearray, data: bytes | None) -> None:
     if data is None:
         out.append(1)  # -1
     else:
-        _put_varint(out, len(data))
+        put_varint(out, len(data))
         out += data
