@@ -30,9 +30,9 @@ from .worker import RECONNECT
 
 GROUP: Final = "copy"
 TRANSACTIONAL_ID: Final = "copy-1"
-CALL_SECONDS: Final = 5.0
+CALL_SECONDS: Final = 3.0
 POLL_SECONDS: Final = 0.1
-STUCK_SECONDS: Final = 8.0
+STUCK_SECONDS: Final = 5.0
 """For ``send_offsets_to_transaction``, which librdkafka 2.16 may never return from when the broker
 was away: it does not look at its time limit (confluentinc/librdkafka#5456, #5511)."""
 EXIT_STUCK: Final = 70
