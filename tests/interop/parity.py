@@ -8,7 +8,8 @@ else must be equal, error messages and order included.
 import re
 import socket
 import struct
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -18,12 +19,18 @@ import msgspec
 from headwater.core_log.protocol.apis import API_BY_KEY, Api, decode_response, encode_request
 from headwater.core_log.protocol.errors import EncodeError
 
+from .waiting import eventually
+
 Json: TypeAlias = dict[str, Any]
 Context: TypeAlias = dict[str, Any]
 """What earlier answers of a case taught: names to values, for placeholders."""
 
 TIMEOUT_SECONDS: Final = 3.0
 """An answer that takes longer counts as none: a join that waits for other members, for one."""
+
+FIRST_TIMESTAMP_MS: Final = time.time_ns() // 1_000_000 - 3_600_000
+"""Of every batch that names no other. An hour old: records a week older than a marker would make
+the marker start a new segment, and retention take the old one while the suite runs."""
 
 CLOSED: Final[Json] = {"connection": "closed"}
 SILENT: Final[Json] = {"connection": "silent"}
@@ -33,9 +40,17 @@ API_BY_NAME: Final[Mapping[str, Api]] = {api.name: api for api in API_BY_KEY.val
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A placeholder in a request: the context's value under this name."""
+    """A placeholder in a request: the context's value under this name, ``plus`` for numbers."""
 
     name: str
+    plus: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A placeholder in a request: a record batch whose arguments may be placeholders."""
+
+    arguments: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +66,15 @@ class Step:
     """The case's version under test when None."""
     learn: Callable[[Json], Context] | None = None
     no_answer: bool = False
+    until: Callable[[Json], bool] | None = None
+    """Ask again until the answer is so: what a coordinator does after its answer takes time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """A placeholder in a request: several record batches behind one another."""
+
+    arguments: Sequence[Json]
 
 
 class RawClient:
@@ -111,7 +135,7 @@ def converse(bootstrap: str, steps: Sequence[Step], version: int, context: Conte
             api = API_BY_NAME[step.api]
             chosen = version if step.version is None else step.version
             fields = _filled(step.fields, context)
-            answer = client.ask(api, chosen, fields, no_answer=step.no_answer)
+            answer = _asked(client, api, chosen, fields, step)
             if answer not in (None, CLOSED, SILENT) and step.learn is not None:
                 context.update(step.learn(answer))
             answers.append((step.api, comparable(answer, context)))
@@ -121,6 +145,17 @@ def converse(bootstrap: str, steps: Sequence[Step], version: int, context: Conte
     finally:
         client.close()
     return answers
+
+
+def _asked(client: RawClient, api: Api, version: int, fields: Json, step: Step) -> Json | None:
+    """The first answer, or the first one as the step wants it."""
+    if step.until is None:
+        return client.ask(api, version, fields, no_answer=step.no_answer)
+    wanted = step.until
+    return eventually(
+        lambda: client.ask(api, version, fields),
+        lambda answer: answer in (None, CLOSED, SILENT) or wanted(answer or {}),
+    )
 
 
 def build(cls: type[Any], fields: Json) -> Any:
@@ -146,8 +181,13 @@ def _is_struct(hint: Any) -> bool:
 
 def _filled(value: Any, context: Context) -> Any:
     match value:
-        case Ref(name):
-            return context.get(name, b"\x07" * 16 if name.endswith("_id") else f"no-{name}")
+        case Ref(name, plus):
+            found = context.get(name, b"\x07" * 16 if name.endswith("_id") else f"no-{name}")
+            return found + plus if plus else found
+        case Batch(arguments):
+            return batch(**_filled(arguments, context))
+        case Batches(several):
+            return b"".join(batch(**_filled(each, context)) for each in several)
         case dict():
             return {key: _filled(each, context) for key, each in value.items()}
         case list():
@@ -165,7 +205,7 @@ _VARIES: Final = {
     "usable_bytes",
     "size",
     "cluster_id",
-    "producer_id",
+    "transaction_start_time_ms",
     "last_timestamp",
     "log_append_time_ms",
     "last_fetch_timestamp",
@@ -194,7 +234,7 @@ def comparable(value: Any, context: Context) -> Any:
     match value:
         case dict():
             return {
-                key: "VARIES" if key in _VARIES and each is not None else comparable(each, context)
+                key: _of_field(key, each, context)
                 for key, each in value.items()
                 if not key.endswith("error_message")
             }
@@ -214,6 +254,44 @@ def comparable(value: Any, context: Context) -> Any:
             return value
 
 
+def _of_field(name: str, value: Any, context: Context) -> Any:
+    if value is not None and name.endswith("producer_id"):
+        known = [key.upper() for key, each in context.items() if each == value and "pid" in key]
+        return value if value < 0 else (known or ["SOME"])[0]
+    if name == "records" and value:
+        return [_outline(each, context) for each in _batches(bytes(value))]
+    return "VARIES" if name in _VARIES and value is not None else comparable(value, context)
+
+
+def _batches(data: bytes) -> Iterator[bytes]:
+    """The whole batches, and what is left behind them."""
+    while len(data) >= 12 and len(data) >= 12 + struct.unpack_from(">i", data, 8)[0]:
+        size = 12 + struct.unpack_from(">i", data, 8)[0]
+        yield data[:size]
+        data = data[size:]
+    if data:
+        yield data
+
+
+def _outline(data: bytes, context: Context) -> Json | str:
+    """What of a batch must be equal: of a marker also what it says."""
+    if len(data) < 61:
+        return f"{len(data)} BYTES"
+    attributes, last_delta = struct.unpack_from(">hi", data, 21)
+    producer_id, epoch, sequence, count = struct.unpack_from(">qhii", data, 43)
+    return {
+        "base_offset": struct.unpack_from(">q", data)[0],
+        "last_offset_delta": last_delta,
+        "attributes": attributes,
+        "producer_id": _of_field("producer_id", producer_id, context),
+        "epoch": epoch,
+        "sequence": sequence,
+        "count": count,
+        "size": len(data),
+        "marker": data[61:].hex() if attributes & 0x20 else None,
+    }
+
+
 def _meant_to_differ(value: Any) -> bool:
     return isinstance(value, dict) and value.get("name") in _CONFIGS_MEANT_TO_DIFFER
 
@@ -223,7 +301,7 @@ def batch(
     *,
     attributes: int = 0,
     base_offset: int = 0,
-    first_timestamp_ms: int = 1_790_000_000_000,
+    first_timestamp_ms: int = FIRST_TIMESTAMP_MS,
     last_timestamp_ms: int | None = None,
     producer_id: int = -1,
     producer_epoch: int = -1,

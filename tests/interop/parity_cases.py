@@ -6,7 +6,10 @@ case's own. Fields that a version lacks and must not be ignored leave the step o
 
 from typing import Any
 
-from .parity import Json, Ref, Step, batch
+from .parity import FIRST_TIMESTAMP_MS, Json, Ref, Step, batch
+from .parity_coordinator import coordinator_cases
+from .parity_txn_data import txn_data_cases
+from .parity_txn_offsets import txn_offset_cases
 
 T = Ref("topic")
 T_ID = Ref("topic_id")
@@ -19,7 +22,8 @@ STRANGE_ID = b"\x09" * 16
 def cases() -> dict[str, list[Step]]:
     """Steps by the name of the case: ``Api: what``."""
     found: dict[str, list[Step]] = {}
-    for part in (_topics, _configs, _offsets, _produce, _fetch, _groups, _others):
+    plain = (_topics, _configs, _offsets, _produce, _fetch, _groups, _others)
+    for part in (*plain, coordinator_cases, txn_offset_cases, txn_data_cases):
         for name, steps in part().items():
             assert name not in found, name
             found[name] = steps
@@ -379,11 +383,12 @@ def _offsets() -> dict[str, list[Step]]:
             *(Step(s.api, s.fields, version=5) for s in listed(when=-2)),
         ]
 
-    first = 1_790_000_000_000
+    first = FIRST_TIMESTAMP_MS
     return {
+        **{f"ListOffsets: {when}": listed(when=when) for when in (-1, -2, -3, -4, -5, -6, -7, 0)},
         **{
-            f"ListOffsets: {when}": listed(when=when)
-            for when in (-1, -2, -3, -4, -5, -6, -7, 0, first, first + 1, first + 99)
+            f"ListOffsets: first timestamp and {more}": listed(when=first + more)
+            for more in (0, 1, 99)
         },
         "ListOffsets: empty partition": [
             step for when in (-1, -2, -3, 5) for step in listed(partition=1, when=when)
@@ -521,7 +526,9 @@ def _produce() -> dict[str, list[Step]]:
         "Produce: timestamp -2": produce(batch(first_timestamp_ms=-2)),
         "Produce: timestamp ahead": produce(batch(first_timestamp_ms=2_000_000_000_000 + hour_ms)),
         "Produce: max timestamp lies low": produce(batch(last_timestamp_ms=5)),
-        "Produce: max timestamp lies high": produce(batch(last_timestamp_ms=1_795_000_000_000)),
+        "Produce: max timestamp lies high": produce(
+            batch(last_timestamp_ms=FIRST_TIMESTAMP_MS + 99)
+        ),
         "Produce: producer without sequence": produce(
             batch(producer_id=5, producer_epoch=0, base_sequence=-1)
         ),

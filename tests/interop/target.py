@@ -20,6 +20,8 @@ SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",  # 3 s by default: a test would wait for each group
     "group.min.session.timeout.ms": "1000",  # 6 s by default: crashed members would linger
     "offsets.topic.num.partitions": "4",
+    "transaction.state.log.num.partitions": "4",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",  # 10 s by default
 }
 """Node settings of every target; the rest stays at Kafka's defaults."""
 
