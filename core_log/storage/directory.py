@@ -151,6 +151,7 @@ class LogDirectory:
         self._recovery_points = checkpoints[RECOVERY_POINTS]
         self._log_starts = checkpoints[LOG_STARTS]
         self._cleaned = checkpoints[CLEANED]
+        self._is_cleaned_lost = any(note.path.endswith(f"/{CLEANED}") for note in notes)
         self._notes = notes
         self._logs: dict[tuple[str, int], PartitionLog] = {}
         self._removals: deque[tuple[int, str]] = deque()  # due time by the wall clock, path
@@ -481,6 +482,7 @@ class LogDirectory:
             recovery_point=self._recovery_points.get((topic, partition)),
             log_start_offset=self._log_starts.get((topic, partition), 0),
             cleaned_offset=self._cleaned.get((topic, partition)),
+            is_cleaned_lost=self._is_cleaned_lost,
             is_clean=self.was_clean,
         )
         loaded = load_log(self._volume, path, config=config, known=known)

@@ -59,6 +59,8 @@ class Known:
     log_start_offset: int
     cleaned_offset: int | None
     """Compaction came so far: below it segments may lie with gaps between them."""
+    is_cleaned_lost: bool = False
+    """The checkpoint of compactions cannot be read: any gap may be one of theirs."""
     is_clean: bool
     """The last owner stopped cleanly: the log ends at the recovery point."""
 
@@ -248,12 +250,12 @@ class _Loading:
     def _is_torn(self, segment: Segment) -> bool:
         """Whether a gap before the segment is a loss; compaction leaves such gaps too.
 
-        It works below the recovery point, but that can be unknown, or Kafka's, which is behind.
+        Ours works below the recovery point. Kafka's need not, but says in its checkpoint how far.
         """
-        cleaned_offset = self._known.cleaned_offset
-        if cleaned_offset is not None and segment.base_offset <= cleaned_offset:
-            return False
-        return self._known.recovery_point is not None or not self._config.cleanup_compact
+        known = self._known
+        if known.is_cleaned_lost:
+            return not self._config.cleanup_compact
+        return known.cleaned_offset is None or segment.base_offset > known.cleaned_offset
 
     def _segment(self, base_offset: int, *, is_there: bool) -> Segment:
         path = f"{self._path}/{names.offset_name(base_offset, names.LOG)}"

@@ -55,8 +55,12 @@ class MemoryFileSystem:
 
     def crash(self) -> None:
         """Lose power and come back: what was not synced is lost or not, as the seed says."""
-        self._generation += 1
         self._root.crash(self._rng)
+        self.kill()
+
+    def kill(self) -> None:
+        """The process ends and another begins: all that was written is there, synced or not."""
+        self._generation += 1
         self._locked.clear()
         self._off = False
         self._crash_at = self._fail_at = None
