@@ -5,9 +5,9 @@ its answer and the markers are ordered; when all are written, a second record co
 transaction. An abort without partitions, which version 2 allows, is completed at once.
 
 Deviations, all towards less harm: a producer that ends its next transaction while markers of the
-last one are being written is told to wait (CONCURRENT_TRANSACTIONS) where Kafka says PRODUCER_FENCED
-or INVALID_PRODUCER_ID_MAPPING, which are final; a fenced producer of version 2 cannot pass for one
-that retries when its successor is of version 1.
+last one are being written is told to wait (CONCURRENT_TRANSACTIONS) where Kafka says
+PRODUCER_FENCED or INVALID_PRODUCER_ID_MAPPING, which are final; a fenced producer of version 2
+cannot pass for one that retries when its successor is of version 1.
 """
 
 from collections.abc import Collection
@@ -177,6 +177,7 @@ def _is_retry(transaction: Transaction, request: EndTxnRequest) -> bool:
         transaction.state not in (_S.EMPTY, _S.ONGOING)
         and transaction.client_version >= EPOCH_BUMP_VERSION
         and transaction.producer_epoch == request.producer_epoch + 1
+        and transaction.identity_after_end()[1] != EPOCH_MAX
     )
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from ..kernel.effects import Record
 from ..kernel.ids import NO_PRODUCER_ID
-from ..protocol.coordinator.frames import read_body, read_prefix, with_prefix
+from ..protocol.coordinator.frames import UnreadableRecordError, read_body, read_prefix, with_prefix
 from ..protocol.coordinator.transaction_log import (
     PartitionsSchema,
     TransactionLogKey,
@@ -28,28 +28,11 @@ from .transaction import (
     TransactionState,
 )
 
+_TOPIC: Final = "__transaction_state"
 _PLAIN_VERSION: Final = 0
 _FLEXIBLE_VERSION: Final = 1
 _FLEXIBLE_SINCE_FEATURE_LEVEL: Final = 1
 _STATE_BY_NUMBER: Final = {state.number: state for state in STORED}
-
-
-class UnreadableRecordError(Exception):
-    """A record that says it is a transaction's and is not. The partition cannot be loaded with it.
-
-    ``key`` is the record's key, ``reason`` what is wrong.
-    """
-
-    def __init__(self, key: bytes, reason: str) -> None:
-        super().__init__(key, reason)
-        self.key: Final = key
-        self.reason: Final = reason
-
-    def __str__(self) -> str:
-        return (
-            f"the record of __transaction_state with the key {self.key[:64].hex()} cannot be read: "
-            f"{self.reason}; look at it with 'headwater log dump'"
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +54,7 @@ def read_record(key: bytes, value: bytes | None) -> TransactionRecord | None:
         transactional_id = read_body(TransactionLogKey, 0, key).transactional_id
         transaction = None if value is None else _read_value(transactional_id, value)
     except DecodeError as error:
-        raise UnreadableRecordError(key, str(error)) from error
+        raise UnreadableRecordError(_TOPIC, key, str(error)) from error
     return TransactionRecord(transactional_id=transactional_id, transaction=transaction)
 
 
