@@ -11,12 +11,15 @@ from typing import Final, Generic, Protocol, TypeVar, final
 
 import msgspec
 
-from ..kernel.effects import Effects, Note, Record, ReplyAfterCommit
+from ..kernel.effects import Effects, Note, Record, ReplyAfterCommit, Sender
 from ..kernel.errors import ApiError, ErrorCode
 from ..kernel.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from ..kernel.ports import Clock
-from ..records.batch import Batch, read_batch, scan
-from ..records.record import NewRecord, build_batch
+from ..protocol.coordinator.frames import UnreadableRecordError
+from ..records.batch import Batch, CorruptBatch, read_batch, scan
+from ..records.compression import DecompressedTooLarge
+from ..records.control import ControlType, read_end_txn_marker
+from ..records.record import NewRecord, build_batch, decode_records
 from ..storage.log import Appended
 from .deferred import Deferred
 from .partitions import ACKS_ALL, Hosted, Partitions
@@ -54,8 +57,17 @@ class Shard(Protocol):
 
     @property
     def next_deadline_ms(self) -> int | None: ...
-    def replay_batch(self, batch: Batch, from_offset: int) -> None:
-        """Take the records at and above *from_offset* of a stored batch into account."""
+    def replay(
+        self, key: bytes, value: bytes | None, *, timestamp_ms: int, sender: Sender | None
+    ) -> None:
+        """Take one record into account; with *sender*, one of that producer's transaction.
+
+        Raises UnreadableRecordError.
+        """
+        ...
+
+    def replay_end(self, producer_id: int, *, is_commit: bool) -> None:
+        """Take a marker into account."""
         ...
 
     def loaded(self, hosted: Hosted, now_ms: int) -> Effects: ...
@@ -176,7 +188,7 @@ class Runner(Generic[S]):
             )
             next_offset = end_offset  # compaction may leave nothing up to there
             for batch in scan(piece.read(), verify_crc=False):
-                self.shard.replay_batch(batch, offset)
+                self._replay(batch, offset)
                 next_offset = batch.next_offset
             self._load_later(next_offset, wait_ms=0)
             return
@@ -187,6 +199,46 @@ class Runner(Generic[S]):
             return
         self.is_loaded = True
         self.act(self.shard.loaded(self.hosted, self.now_ms()))
+
+    def _replay(self, batch: Batch, from_offset: int) -> None:
+        """Take the records of a batch into account.
+
+        What cannot be read is left out and told: one record must not keep everything else in the
+        partition from working. It stays in the log.
+        """
+        try:
+            if not batch.is_control:
+                self._replay_records(batch, from_offset)
+            elif batch.producer_id >= 0 and batch.base_offset >= from_offset:
+                is_commit = read_end_txn_marker(batch).type is ControlType.COMMIT
+                self.shard.replay_end(batch.producer_id, is_commit=is_commit)
+        except (CorruptBatch, DecompressedTooLarge) as error:
+            self._unreadable(batch.base_offset, error)
+
+    def _replay_records(self, batch: Batch, from_offset: int) -> None:
+        sender = None
+        if batch.is_transactional:
+            sender = Sender(producer_id=batch.producer_id, producer_epoch=batch.producer_epoch)
+        for record in decode_records(batch, bytes_max=LOAD_BATCH_BYTES_MAX):
+            if record.key is not None and record.offset >= from_offset:
+                try:
+                    self.shard.replay(
+                        bytes(record.key),
+                        None if record.value is None else bytes(record.value),
+                        timestamp_ms=record.timestamp_ms,
+                        sender=sender,
+                    )
+                except UnreadableRecordError as error:
+                    self._unreadable(record.offset, error)
+
+    def _unreadable(self, offset: int, error: Exception) -> None:
+        facts: dict[str, str | int] = {
+            "topic": self.hosted.topic,
+            "partition": self.hosted.index,
+            "offset": offset,
+            "reason": str(error),
+        }
+        self._runtime.note(Note(event="coordinator_record_unreadable", severe=True, facts=facts))
 
     def _load_later(self, offset: int, *, wait_ms: int) -> None:
         now_ms = self._runtime.clock.monotonic_ms()

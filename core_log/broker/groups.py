@@ -11,12 +11,9 @@ from ..kernel.effects import Caller, Effects, Note, Sender
 from ..kernel.errors import ApiError, ErrorCode
 from ..kernel.placement import partition_for
 from ..kernel.ports import Clock, Random
-from ..records.batch import Batch
-from ..records.control import ControlType, read_end_txn_marker
-from ..records.record import decode_records
 from ..storage.log import Appended
 from .call import Call
-from .coordinator import LOAD_BATCH_BYTES_MAX, CoordinatorTopic, Runner
+from .coordinator import CoordinatorTopic, Runner
 from .deferred import Deferred
 from .partitions import Hosted, Partitions
 from .timers import Timers
@@ -35,25 +32,13 @@ class _Shard:
     def next_deadline_ms(self) -> int | None:
         return self.core.next_deadline_ms
 
-    def replay_batch(self, batch: Batch, from_offset: int) -> None:
-        if batch.is_control:
-            if batch.producer_id >= 0 and batch.base_offset >= from_offset:
-                self.core.replay_end(
-                    batch.producer_id,
-                    is_commit=read_end_txn_marker(batch).type is ControlType.COMMIT,
-                )
-            return
-        sender = None
-        if batch.is_transactional:
-            sender = Sender(producer_id=batch.producer_id, producer_epoch=batch.producer_epoch)
-        for record in decode_records(batch, bytes_max=LOAD_BATCH_BYTES_MAX):
-            if record.key is not None and record.offset >= from_offset:
-                self.core.replay(
-                    bytes(record.key),
-                    None if record.value is None else bytes(record.value),
-                    timestamp_ms=record.timestamp_ms,
-                    sender=sender,
-                )
+    def replay(
+        self, key: bytes, value: bytes | None, *, timestamp_ms: int, sender: Sender | None
+    ) -> None:
+        self.core.replay(key, value, timestamp_ms=timestamp_ms, sender=sender)
+
+    def replay_end(self, producer_id: int, *, is_commit: bool) -> None:
+        self.core.replay_end(producer_id, is_commit=is_commit)
 
     def loaded(self, hosted: Hosted, now_ms: int) -> Effects:
         del hosted

@@ -78,6 +78,8 @@ class Markers:
             )
 
     def _append(self, hosted: Hosted, marker: Marker) -> Appended:
+        if marker.producer_id < 0:
+            raise ApiError(ErrorCode.INVALID_REQUEST, "a marker belongs to a producer")
         hosted.replica.check_may_append(ACKS_ALL)
         hosted.log.check_marker(
             producer_id=marker.producer_id,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, final
 from weakref import WeakValueDictionary
 
-from ..kernel.effects import Effects, Note
+from ..kernel.effects import Effects, Note, Sender
 from ..kernel.errors import ErrorCode, error_code
 from ..kernel.placement import partition_for
 from ..kernel.ports import Clock
@@ -19,15 +19,13 @@ from ..protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from ..records.batch import Batch
-from ..records.record import decode_records
 from ..transactions.config import TransactionConfig
 from ..transactions.orders import FenceConnection, WriteMarkers
 from ..transactions.ports import ClusterFacts, ProducerIdSource
 from ..transactions.refusals import TransactionRequest, append_code, refusal, while_loading
 from ..transactions.shard import TransactionShard
 from .call import Call
-from .coordinator import LOAD_BATCH_BYTES_MAX, CoordinatorTopic, Runner
+from .coordinator import CoordinatorTopic, Runner
 from .deferred import Deferred
 from .markers import Marker, Markers
 from .partitions import Hosted, Partitions
@@ -62,16 +60,14 @@ class _Shard:
     def next_deadline_ms(self) -> int | None:
         return self.core.next_deadline_ms
 
-    def replay_batch(self, batch: Batch, from_offset: int) -> None:
-        if batch.is_control:
-            return
-        for record in decode_records(batch, bytes_max=LOAD_BATCH_BYTES_MAX):
-            if record.key is not None and record.offset >= from_offset:
-                self.core.replay(
-                    bytes(record.key),
-                    None if record.value is None else bytes(record.value),
-                    timestamp_ms=record.timestamp_ms,
-                )
+    def replay(
+        self, key: bytes, value: bytes | None, *, timestamp_ms: int, sender: Sender | None
+    ) -> None:
+        del sender  # nobody writes here within a transaction
+        self.core.replay(key, value, timestamp_ms=timestamp_ms)
+
+    def replay_end(self, producer_id: int, *, is_commit: bool) -> None:
+        """There are no transactions over the topic of transactions."""
 
     def loaded(self, hosted: Hosted, now_ms: int) -> Effects:
         return self.core.loaded(

@@ -9,11 +9,16 @@ retention, and groups as version 3.
 """
 
 from dataclasses import dataclass
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 from ..kernel.effects import Record
-from ..protocol.codec import decode_prefix, encode
 from ..protocol.coordinator.consumer_group_metadata import ConsumerGroupMetadataKey
+from ..protocol.coordinator.frames import (
+    UnreadableRecordError,
+    read_body,
+    read_prefix,
+    with_prefix,
+)
 from ..protocol.coordinator.group_metadata import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -24,41 +29,15 @@ from ..protocol.coordinator.offset_commit import OffsetCommitKey, OffsetCommitVa
 from ..protocol.coordinator.share_group_metadata import ShareGroupMetadataKey
 from ..protocol.coordinator.streams_group_metadata import StreamsGroupMetadataKey
 from ..protocol.errors import DecodeError
-from ..protocol.schema import Message
 from .classic import ClassicGroup, ClassicGroupState
 from .committed import CommittedOffset
 from .member import ClassicMember, GroupProtocol
 
-_PREFIX_BYTES: Final = 2
+_TOPIC: Final = "__consumer_offsets"
 _INT64_MAX: Final = 2**63 - 1
 _OFFSET_VERSION: Final = 4
 _OFFSET_VERSION_WITH_EXPIRY: Final = 1
 _GROUP_VERSION: Final = 3
-
-_BATCH_HEADER_BYTES: Final = 61
-_RECORD_BYTES_MAX: Final = 26
-"""A record's frame at most: length 5, attributes 1, timestamp 10, offset 5, sizes 2 * 5, less the
-five bytes that no batch of a megabyte needs."""
-
-M = TypeVar("M", bound=Message)
-
-
-class UnreadableRecordError(Exception):
-    """A record that says it is one of ours and is not. The partition cannot be loaded with it.
-
-    ``key`` is the record's key, ``reason`` what is wrong.
-    """
-
-    def __init__(self, key: bytes, reason: str) -> None:
-        super().__init__(key, reason)
-        self.key: Final = key
-        self.reason: Final = reason
-
-    def __str__(self) -> str:
-        return (
-            f"the record of __consumer_offsets with the key {self.key[:64].hex()} cannot be read: "
-            f"{self.reason}; look at it with 'headwater log dump'"
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,14 +84,14 @@ def read_record(key: bytes, value: bytes | None) -> GroupsRecord | None:
     try:
         return _read_record(key, value)
     except DecodeError as error:
-        raise UnreadableRecordError(key, str(error)) from error
+        raise UnreadableRecordError(_TOPIC, key, str(error)) from error
 
 
 def offset_record(
     group_id: str, topic: str, partition: int, committed: CommittedOffset | None
 ) -> Record:
     """The record that commits an offset, or deletes it when *committed* is None."""
-    key = _with_prefix(
+    key = with_prefix(
         OffsetCommitKey.API_KEY,
         OffsetCommitKey(group=group_id, topic=topic, partition=partition),
         0,
@@ -130,7 +109,7 @@ def offset_record(
         expire_timestamp=-1 if expiry is None else min(expiry, _INT64_MAX),
         topic_id=committed.topic_id,
     )
-    return key, _with_prefix(version, value, version)
+    return key, with_prefix(version, value, version)
 
 
 def group_record(group: ClassicGroup) -> Record:
@@ -152,7 +131,7 @@ def group_record(group: ClassicGroup) -> Record:
         if protocol is None
         else [_write_member(member, protocol) for member in group.members.values()],
     )
-    return _group_key(group.group_id), _with_prefix(_GROUP_VERSION, value, _GROUP_VERSION)
+    return _group_key(group.group_id), with_prefix(_GROUP_VERSION, value, _GROUP_VERSION)
 
 
 def group_tombstone(group_id: str) -> Record:
@@ -160,34 +139,29 @@ def group_tombstone(group_id: str) -> Record:
     return _group_key(group_id), None
 
 
-def batch_bytes(records: list[Record]) -> int:
-    """An upper bound of the size of a batch of these records without compression."""
-    return _BATCH_HEADER_BYTES + sum(
-        _RECORD_BYTES_MAX + len(key) + len(value or b"") for key, value in records
-    )
-
-
 def _read_record(key: bytes, value: bytes | None) -> GroupsRecord | None:
-    kind = _prefix(key)
+    kind = read_prefix(key)
     if kind in (LegacyOffsetCommitKey.API_KEY, OffsetCommitKey.API_KEY):
         # Both layouts are one; brokers before 0.9 only counted them differently.
-        name = _body(OffsetCommitKey, 0, key)
+        name = read_body(OffsetCommitKey, 0, key)
         committed = None if value is None else _read_offset(value)
         return OffsetRecord(
             group_id=name.group, topic=name.topic, partition=name.partition, committed=committed
         )
     if kind == GroupMetadataKey.API_KEY:
-        group_id = _body(GroupMetadataKey, 0, key).group
+        group_id = read_body(GroupMetadataKey, 0, key).group
         group = None if value is None else _read_group(group_id, value)
         return GroupRecord(group_id=group_id, group=group)
     foreign = _FOREIGN_KEYS.get(kind)
     if foreign is None:
         return None
-    return ForeignGroupRecord(group_id=_body(foreign, 0, key).group_id, exists=value is not None)
+    return ForeignGroupRecord(
+        group_id=read_body(foreign, 0, key).group_id, exists=value is not None
+    )
 
 
 def _read_offset(data: bytes) -> CommittedOffset:
-    value = _body(OffsetCommitValue, _prefix(data), data)
+    value = read_body(OffsetCommitValue, read_prefix(data), data)
     return CommittedOffset(
         offset=value.offset,
         leader_epoch=value.leader_epoch,
@@ -199,7 +173,7 @@ def _read_offset(data: bytes) -> CommittedOffset:
 
 
 def _read_group(group_id: str, data: bytes) -> ClassicGroup:
-    value = _body(GroupMetadataValue, _prefix(data), data)
+    value = read_body(GroupMetadataValue, read_prefix(data), data)
     timestamp_ms = value.current_state_timestamp
     group = ClassicGroup(group_id, now_ms=None if timestamp_ms == -1 else timestamp_ms)
     group.generation_id = value.generation
@@ -245,24 +219,4 @@ def _write_member(member: ClassicMember, protocol: str) -> MemberMetadata:
 
 
 def _group_key(group_id: str) -> bytes:
-    return _with_prefix(GroupMetadataKey.API_KEY, GroupMetadataKey(group=group_id), 0)
-
-
-def _with_prefix(prefix: int, message: Message, version: int) -> bytes:
-    return prefix.to_bytes(_PREFIX_BYTES) + encode(message, version)
-
-
-def _prefix(data: bytes) -> int:
-    if len(data) < _PREFIX_BYTES:
-        raise DecodeError("the prefix", f"needs {_PREFIX_BYTES} bytes, there are {len(data)}")
-    return int.from_bytes(data[:_PREFIX_BYTES])
-
-
-def _body(cls: type[M], version: int, data: bytes) -> M:
-    """The message behind the prefix. Raises DecodeError, for an unknown version too."""
-    if version not in cls.VERSIONS:
-        raise DecodeError(cls.__name__, f"version {version} is not known, only {cls.VERSIONS}")
-    message, end = decode_prefix(cls, version, data, _PREFIX_BYTES)
-    if end != len(data):
-        raise DecodeError(cls.__name__, f"ends {len(data) - end} bytes before its record")
-    return message
+    return with_prefix(GroupMetadataKey.API_KEY, GroupMetadataKey(group=group_id), 0)

@@ -4,12 +4,13 @@ from typing import Final
 
 from ..kernel.effects import Record, Turn
 from ..kernel.ports import Random
+from ..protocol.coordinator.frames import batch_bytes
 from .classic import ClassicGroup, ClassicGroupState
 from .config import GroupConfig
 from .deadlines import Deadline, DeadlineKind, Deadlines
 from .member import ClassicMember
 from .offsets import Offsets
-from .records import batch_bytes, group_tombstone
+from .records import group_tombstone
 from .topics import TopicNames
 
 

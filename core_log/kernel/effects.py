@@ -56,6 +56,8 @@ class Note:
 
     event: str
     facts: dict[str, str | int]
+    severe: bool = False
+    """A person must look at it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

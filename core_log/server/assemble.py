@@ -146,7 +146,7 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
     timers = Timers(host.timer_set)
 
     def shard_note(entry: ShardNote) -> None:
-        host.notify(entry.event, False, dict(entry.facts))
+        host.notify(entry.event, entry.severe, dict(entry.facts))
 
     def disk_full(hosted: Hosted, full: DiskFull) -> None:
         facts = {"topic": hosted.topic, "partition": hosted.index, "reason": full.message}

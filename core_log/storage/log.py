@@ -367,6 +367,10 @@ class PartitionLog:
             transaction_version=transaction_version,
         )
 
+    def knows_producer(self, producer_id: int) -> bool:
+        """The log remembers the producer's last batch or marker."""
+        return self._producers.knows(producer_id)
+
     def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
         """The producer has records of an undecided transaction here, of that epoch."""
         return self._producers.has_open_transaction(producer_id, producer_epoch)

@@ -238,6 +238,10 @@ class ProducerStates:
                 f"producer {producer_id}; this marker is of epoch {coordinator_epoch}",
             )
 
+    def knows(self, producer_id: int) -> bool:
+        """The producer has written here, and neither expiry nor deletion has made it forgotten."""
+        return producer_id in self._producers
+
     def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
         """A transaction of the producer, of that epoch, has records here and no marker yet."""
         producer = self._producers.get(producer_id)

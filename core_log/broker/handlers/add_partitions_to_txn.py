@@ -22,6 +22,7 @@ from ..broker import Broker
 from ..call import Call
 from ..deferred import Deferred, gather, resolved
 from ..handler import Handler
+from ..transactions import TRANSACTIONS_TOPIC
 
 BATCHED_SINCE = 4
 
@@ -31,7 +32,7 @@ def serve(
 ) -> Deferred[AddPartitionsToTxnResponse]:
     """One error code for each partition; when one does not exist, none of its transaction joins."""
     if call.api_version < BATCHED_SINCE:
-        refused = _missing(broker, request.v3_and_below_topics)
+        refused = _missing(broker, request.v3_and_below_topics, from_client=True)
         if refused is not None:
             return resolved(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=refused))
         return broker.transactions.step(request.v3_and_below_transactional_id, request, call)
@@ -56,11 +57,21 @@ def _serve_one(
 
 
 def _missing(
-    broker: Broker, topics: Sequence[AddPartitionsToTxnTopic]
+    broker: Broker, topics: Sequence[AddPartitionsToTxnTopic], *, from_client: bool = False
 ) -> list[AddPartitionsToTxnTopicResult] | None:
-    """The refusal of partitions of which some do not exist; None when all do."""
-    own = broker.own_topics
-    if all(own.exists(topic.name, index) for topic in topics for index in topic.partitions):
+    """The refusal of partitions of which some do not exist; None when all may join.
+
+    A client may not let the coordinator's own topic join.
+    """
+
+    def fault(topic: str, index: int) -> ErrorCode | None:
+        if from_client and topic == TRANSACTIONS_TOPIC:
+            return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        if not broker.own_topics.exists(topic, index):
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return None
+
+    if not any(fault(topic.name, index) for topic in topics for index in topic.partitions):
         return None
     return [
         AddPartitionsToTxnTopicResult(
@@ -68,11 +79,8 @@ def _missing(
             results_by_partition=[
                 AddPartitionsToTxnPartitionResult(
                     partition_index=index,
-                    partition_error_code=(
-                        ErrorCode.OPERATION_NOT_ATTEMPTED
-                        if own.exists(topic.name, index)
-                        else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                    ),
+                    partition_error_code=fault(topic.name, index)
+                    or ErrorCode.OPERATION_NOT_ATTEMPTED,
                 )
                 for index in topic.partitions
             ],

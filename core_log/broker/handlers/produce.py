@@ -23,7 +23,7 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ...records.batch import CorruptBatch, read_batch
+from ...records.batch import Batch, CorruptBatch, read_batch
 from ...records.validate import InvalidRecords, admit, read_produced
 from ...storage.log import Appended
 from ..admission import Admitted, produce_support
@@ -38,6 +38,8 @@ from ..session import ProtocolViolation
 
 _ACKS: Final = (0, 1, ACKS_ALL)
 IDS_SINCE: Final = 13
+EPOCH_RAISED_SINCE: Final = 12
+"""The version whose sender speaks transaction version 2."""
 _NOT_YET: Final = (
     ErrorCode.CONCURRENT_TRANSACTIONS,
     ErrorCode.NETWORK_EXCEPTION,
@@ -253,6 +255,8 @@ def _append(
     batch = admit(batch, hosted.policy, now_ms)
     if batch.is_transactional:
         _check_admitted(hosted, admitted)
+        if version >= EPOCH_RAISED_SINCE and batch.base_sequence > 0:
+            _check_first(hosted, batch)
     appended = hosted.append(batch, now_ms=now_ms)
     broker.stats.produced(hosted.topic, batch.size_bytes, batch.record_count)
     answer.base_offset = appended.base_offset
@@ -287,6 +291,20 @@ def _check_admitted(hosted: Hosted, admitted: Admitted | None) -> None:
         raise ApiError(code, "Partition was not added to the transaction")
     if code is not ErrorCode.NONE:
         raise ApiError(code)
+
+
+def _check_first(hosted: Hosted, batch: Batch) -> None:
+    """Raises OUT_OF_ORDER_SEQUENCE_NUMBER when the batches before this one are missing.
+
+    Every transaction of version 2 begins at sequence 0, and while it is open the log remembers its
+    producer (KIP-890). With older ones a log that has forgotten a producer takes any sequence.
+    """
+    if not hosted.log.knows_producer(batch.producer_id):
+        raise ApiError(
+            ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+            f"producer {batch.producer_id} is new here and begins at sequence "
+            f"{batch.base_sequence}; a transaction begins at 0",
+        )
 
 
 def _fill_error(answer: PartitionProduceResponse, error: ApiError) -> None:

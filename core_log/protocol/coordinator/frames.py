@@ -15,6 +15,25 @@ five bytes that no batch of a megabyte needs."""
 M = TypeVar("M", bound=Message)
 
 
+class UnreadableRecordError(Exception):
+    """A record that says it is a coordinator's and is not.
+
+    ``topic`` is the coordinator's, ``key`` the record's key, ``reason`` what is wrong.
+    """
+
+    def __init__(self, topic: str, key: bytes, reason: str) -> None:
+        super().__init__(topic, key, reason)
+        self.topic: Final = topic
+        self.key: Final = key
+        self.reason: Final = reason
+
+    def __str__(self) -> str:
+        return (
+            f"the record of {self.topic} with the key {self.key[:64].hex()} cannot be read: "
+            f"{self.reason}; look at it with 'headwater log dump'"
+        )
+
+
 def with_prefix(prefix: int, message: Message, version: int) -> bytes:
     """*message* in that version, behind *prefix*."""
     return prefix.to_bytes(_PREFIX_BYTES) + encode(message, version)

@@ -30,6 +30,8 @@ from headwater.core_log.protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from headwater.core_log.protocol.schema import Message
+from headwater.core_log.records.batch import read_batch
+from headwater.core_log.records.record import NewRecord, build_batch
 from headwater.core_log.testing import requests
 
 from .transacting import FEW, ID, Transactor, committed, produced
@@ -94,6 +96,40 @@ def test_a_transaction_is_seen_when_it_is_committed_and_never_when_it_is_aborted
     assert state_of(world) == "CompleteCommit"
     hosted = world.hosted()
     assert hosted.last_stable_offset == hosted.high_watermark == hosted.log.log_end_offset == 9
+
+
+@pytest.mark.parametrize(("version", "code"), [(1, 0), (2, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)])
+def test_a_transaction_whose_first_batch_is_missing(version: int, code: int) -> None:
+    """Version 2 begins each transaction at 0, so that a lost first batch is noticed."""
+    _, transactor = ready(version)
+    begin(transactor)
+    transactor.sequences[TOPIC, 0] = 3
+    assert transactor.send("a").error_code == code
+
+
+def test_the_coordinators_own_topic_joins_no_clients_transaction() -> None:
+    _, transactor = ready(1)
+    code = transactor.add(0, topic=TRANSACTIONS_TOPIC)
+    assert code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    assert transactor.add(0, topic="nowhere") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_a_record_that_cannot_be_read_is_told_and_the_others_count() -> None:
+    world, _ = ready()
+    other = Transactor(world, transactional_id="other")
+    state = world.hosted(TRANSACTIONS_TOPIC)
+    nonsense = build_batch([NewRecord(timestamp_ms=0, key=b"\x00\x00\xff", value=b"?")])
+    state.append(read_batch(nonsense), now_ms=world.now_ms)
+    world.broker.running.partitions.touched(state)
+    world.broker.settle()
+    assert other.initialize() == ErrorCode.NONE
+    world.broker.notes.clear()
+    world.reopened(world.broker.stop)
+    told = [
+        facts for event, facts in world.broker.notes if event == "coordinator_record_unreadable"
+    ]
+    assert [(facts["offset"], facts["severe"]) for facts in told] == [(1, True)]
+    assert (state_of(world), state_of(world, "other")) == ("Empty", "Empty")
 
 
 def test_readers_behind_an_open_transaction_are_woken_by_its_end() -> None:
@@ -365,11 +401,11 @@ def test_a_hanging_transaction_is_ended_by_a_marker_from_outside() -> None:
     transactor.send("a")
     sender = transactor.sender
 
-    def write(topic: str, epoch: int) -> int:
+    def write(topic: str, epoch: int, producer_id: int = sender.producer_id) -> int:
         request = WriteTxnMarkersRequest(
             markers=[
                 WritableTxnMarker(
-                    producer_id=sender.producer_id,
+                    producer_id=producer_id,
                     producer_epoch=epoch,
                     transaction_result=False,
                     topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[0])],
@@ -379,6 +415,7 @@ def test_a_hanging_transaction_is_ended_by_a_marker_from_outside() -> None:
         answer = world.ask(request, WriteTxnMarkersResponse, 1)
         return answer.markers[0].topics[0].partitions[0].error_code
 
+    assert write(TOPIC, sender.producer_epoch, producer_id=-1) == ErrorCode.INVALID_REQUEST
     assert write("nowhere", sender.producer_epoch) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert world.hosted().last_stable_offset == 0
     assert write(TOPIC, sender.producer_epoch) == ErrorCode.NONE

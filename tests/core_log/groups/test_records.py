@@ -9,13 +9,12 @@ from headwater.core_log.groups.records import (
     ForeignGroupRecord,
     GroupRecord,
     OffsetRecord,
-    UnreadableRecordError,
-    batch_bytes,
     group_record,
     group_tombstone,
     offset_record,
     read_record,
 )
+from headwater.core_log.protocol.coordinator.frames import UnreadableRecordError, batch_bytes
 
 NOW_MS = 1_700_000_000_000
 SUBSCRIPTION = bytes.fromhex("0001000000010001 74ffffffff00000000")
