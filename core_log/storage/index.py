@@ -152,6 +152,14 @@ class TimeIndex:
                 high = middle
         return self[low - 1] if low else TimestampOffset(NO_TIMESTAMP, self.base_offset)
 
+    def newest_up_to(self, offset: int) -> TimestampOffset:
+        """The last entry at or below *offset*; (-1, base offset) when there is none.
+
+        Where the offset index has an entry for *offset*, no record up to there is newer.
+        """
+        index = bisect_right(range(len(self)), offset, key=lambda place: self[place].offset)
+        return self[index - 1] if index else TimestampOffset(NO_TIMESTAMP, self.base_offset)
+
     def truncate_to(self, offset: int) -> None:
         """Forget the entries at and above *offset*."""
         count = len(self)

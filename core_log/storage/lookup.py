@@ -1,6 +1,13 @@
-"""Finding records by time (KIP-79, KIP-734): of one batch per question records are read."""
+"""Finding records by time (KIP-79, KIP-734): of one or two batches per question records are read.
 
-from collections.abc import Sequence
+Transaction markers have a time and are found like records, as in Kafka: a consumer that is sent to
+one reads on behind it. Deviation: Kafka looks at the newest batch of the log alone, and knows no
+answer when readers may not see it yet, or when compaction has emptied it; we find the newest record
+among those that are visible.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 from ..kernel.ids import NO_TIMESTAMP
@@ -8,6 +15,7 @@ from ..records.batch import Batch, CorruptBatch
 from ..records.compression import DecompressedTooLarge
 from ..records.record import record_times
 from .errors import LogDamaged
+from .index import TimestampOffset
 from .scan import Found
 from .segment import Segment
 
@@ -54,39 +62,83 @@ def find_newest(
 
     Raises LogDamaged, OSError.
     """
-    best: tuple[int, Segment, Found] | None = None
+    best: RecordTime | None = None
     for segment in segments:
-        found = _newest_batch(segment, start_offset, end_offset)
-        if found is not None and (best is None or found.batch.max_timestamp > best[0]):
-            best = found.batch.max_timestamp, segment, found
-    if best is None:
-        return None
-    timestamp_ms, segment, found = best
-    offset = next(
-        (offset for offset, record_ms in _times(segment, found) if record_ms >= timestamp_ms),
-        found.batch.base_offset,
-    )
-    return RecordTime(timestamp_ms, max(offset, start_offset), found.batch.partition_leader_epoch)
-
-
-def _newest_batch(segment: Segment, start_offset: int, end_offset: int) -> Found | None:
-    newest = segment.newest()
-    if newest.timestamp_ms == NO_TIMESTAMP:
-        return None
-    if start_offset <= newest.offset < end_offset:
-        located = segment.locate(newest.offset)
-        if located is not None:
-            return next(segment.batches(located.position), None)
-    # The newest batch of all is not visible: look through those that are.
-    best: Found | None = None
-    for found in segment.batches():
-        batch = found.batch
-        if batch.last_offset >= end_offset:
-            break
-        is_visible = batch.last_offset >= start_offset and batch.max_timestamp != NO_TIMESTAMP
-        if is_visible and (best is None or batch.max_timestamp > best.batch.max_timestamp):
-            best = found
+        if best is None or segment.newest().timestamp_ms > best.timestamp_ms:
+            found = _newest_in(segment, start_offset, end_offset)
+            if found is not None and (best is None or found.timestamp_ms > best.timestamp_ms):
+                best = found
     return best
+
+
+def _newest_in(segment: Segment, start_offset: int, end_offset: int) -> RecordTime | None:
+    straddling: RecordTime | None = None
+    best: Found | None = None
+    for found in _candidates(segment, start_offset, end_offset):
+        batch = found.batch
+        if batch.base_offset < start_offset:
+            # Its header tells of records below the start too.
+            straddling = _newest_record(segment, found, start_offset)
+        elif best is None or batch.max_timestamp > best.batch.max_timestamp:
+            best = found
+    if best is None:
+        return straddling
+    if straddling is not None and straddling.timestamp_ms >= best.batch.max_timestamp:
+        return straddling
+    return _newest_record(segment, best, start_offset)
+
+
+def _candidates(segment: Segment, start_offset: int, end_offset: int) -> Iterator[Found]:
+    """Batches with visible records and times, in log order: one of them has the newest record.
+
+    Those that compaction has emptied keep their time and have no record to show.
+    """
+    newest = _whole_batch(segment, segment.newest(), start_offset, end_offset)
+    if newest is not None:
+        yield newest
+        return
+    # The newest of all is not visible. The indexes know which one was before the last few batches.
+    walk = segment.batches_near(end_offset - 1)
+    first = next(walk, None)
+    if first is None:
+        return
+    known = segment.newest_up_to(first.batch.last_offset)
+    newest = _whole_batch(segment, known, start_offset, end_offset)
+    if newest is not None:
+        yield newest
+        walk = chain([first], walk)
+    else:
+        walk = segment.batches_near(start_offset)
+    for found in walk:
+        if found.batch.last_offset >= end_offset:
+            break
+        if found.batch.last_offset >= start_offset and _has_times(found):
+            yield found
+
+
+def _whole_batch(
+    segment: Segment, newest: TimestampOffset, start_offset: int, end_offset: int
+) -> Found | None:
+    """The batch that an index entry names, when all of it is visible and it has records."""
+    if newest.timestamp_ms == NO_TIMESTAMP or not start_offset <= newest.offset < end_offset:
+        return None
+    located = segment.locate(newest.offset)
+    if located is None or located.base_offset < start_offset:
+        return None
+    found = next(segment.batches(located.position), None)
+    return found if found is not None and _has_times(found) else None
+
+
+def _has_times(found: Found) -> bool:
+    return bool(found.batch.record_count) and found.batch.max_timestamp != NO_TIMESTAMP
+
+
+def _newest_record(segment: Segment, found: Found, start_offset: int) -> RecordTime | None:
+    best = RecordTime(NO_TIMESTAMP, start_offset, found.batch.partition_leader_epoch)
+    for offset, timestamp_ms in _times(segment, found):
+        if offset >= start_offset and timestamp_ms > best.timestamp_ms:
+            best = best._replace(timestamp_ms=timestamp_ms, offset=offset)
+    return None if best.timestamp_ms == NO_TIMESTAMP else best
 
 
 def _times(segment: Segment, found: Found) -> list[tuple[int, int]]:

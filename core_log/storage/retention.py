@@ -6,11 +6,14 @@ only then deletes the files, oldest first.
 The rules are those of Kafka's ``UnifiedLog.deleteOldSegments``: the oldest segment goes first,
 nothing past the high watermark goes, a segment is as old as its *newest* record, and the log is
 too big while it would keep its bound without the segment; a segment that lies below the log start
-offset whole (DeleteRecords moved it) is nobody's any more. We deviate in two ways:
+offset whole (DeleteRecords moved it) is nobody's any more, and goes under any policy. Where a topic
+is only compacted the policy has no bounds. We deviate in three ways:
 
 - The active segment stays; a caller that wants it gone rolls the log first.
 - Segments without timestamps do not age. Kafka takes the file's modification time, which a
   restore or a new replica resets.
+- A segment that compaction has emptied has no age and frees no byte. It goes with the next one that
+  does: alone it would move the log start past consumers that stand in the gap, for nothing.
 """
 
 from collections.abc import Sequence
@@ -52,17 +55,20 @@ def expired_count(
     *segments* is the whole log, oldest first; the last one is active.
     """
     bytes_left = sum(segment.size_bytes for segment in segments)
+    count = 0
     for index, segment in enumerate(segments[:-1]):
         if segment.end_offset > high_watermark:
-            return index  # consumers have not been able to read it yet
+            break  # consumers have not been able to read it yet
         bytes_left -= segment.size_bytes
+        is_below_start = segment.end_offset <= log_start_offset
+        if not segment.size_bytes and not is_below_start:
+            continue  # it neither goes alone nor keeps what follows
         if not (
-            segment.end_offset <= log_start_offset
-            or _too_old(segment, policy, now_ms)
-            or _too_big(bytes_left, policy)
+            is_below_start or _too_old(segment, policy, now_ms) or _too_big(bytes_left, policy)
         ):
-            return index
-    return max(len(segments) - 1, 0)
+            break
+        count = index + 1
+    return count
 
 
 def _too_old(segment: SegmentFacts, policy: RetentionPolicy, now_ms: int) -> bool:

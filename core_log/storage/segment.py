@@ -254,7 +254,7 @@ class Segment:
                 return Located(*known) if known[1] < self.written_bytes else None
             if offset >= recent.end_offset:
                 return None
-        for found in self._batches_near(offset):
+        for found in self.batches_near(offset):
             if found.batch.last_offset >= offset:
                 return Located(found.batch.base_offset, found.position, found.end_position)
         return None
@@ -274,7 +274,7 @@ class Segment:
                 return position_max
         if self._offsets().floor(end_offset - 1).position >= position_max:
             return position_max
-        for found in self._batches_near(end_offset):
+        for found in self.batches_near(end_offset):
             if found.batch.last_offset >= end_offset:
                 return min(found.position, position_max)
             if found.end_position >= position_max:
@@ -316,13 +316,35 @@ class Segment:
 
     def batches_since(self, timestamp_ms: int) -> Iterator[Found]:
         """Headers from a batch on before which none reaches *timestamp_ms*. Raises LogDamaged."""
-        return self._batches_near(self._times().floor(timestamp_ms - 1).offset)
+        return self.batches_near(self._times().floor(timestamp_ms - 1).offset)
+
+    def batches_near(self, offset: int) -> Iterator[Found]:
+        """Headers of the batches from one at or before *offset* on. Raises LogDamaged.
+
+        The first one is the segment's first batch, or one that the offset index names.
+        """
+        entry = self._offsets().floor(offset)
+        walk = self.batches(entry.position, window_bytes=LOOKUP_WINDOW_BYTES)
+        if not entry.position:
+            return walk
+        try:
+            first = next(walk, None)
+        except LogDamaged:
+            first = None
+        if first is not None and first.batch.last_offset == entry.offset:
+            return chain([first], walk)
+        self._replace_indexes()  # the index lied; if the batches do, the walk will say so
+        return self.batches(self._offsets().floor(offset).position)
 
     def newest(self) -> TimestampOffset:
         """The highest timestamp, its batch's last offset; (-1, base offset) without any."""
         if self._indexes is not None:
             return self._indexes.newest
         return self._times().last
+
+    def newest_up_to(self, offset: int) -> TimestampOffset:
+        """The same of the batches that end at or below *offset*, which the offset index names."""
+        return self._times().newest_up_to(offset)
 
     def file(self) -> File:
         """The batches' file."""
@@ -335,7 +357,9 @@ class Segment:
         assert self.is_created or not self.written_bytes, self
         if self._indexes is not None:
             assert self._indexes.offsets.fault(self.size_bytes) is None, self
-            assert self._indexes.times.fault() is None, self
+            times = self._indexes.times
+            # A record of the year 1970 may make an entry that a file would not be believed.
+            assert not times.last.timestamp_ms or times.fault() is None, self
 
     # Indexes
 
@@ -410,21 +434,6 @@ class Segment:
             self._read_tail(indexes)
         indexes.seal()
         return indexes
-
-    def _batches_near(self, offset: int) -> Iterator[Found]:
-        """Headers of the batches from one at or before *offset* on."""
-        entry = self._offsets().floor(offset)
-        walk = self.batches(entry.position, window_bytes=LOOKUP_WINDOW_BYTES)
-        if not entry.position:
-            return walk
-        try:
-            first = next(walk, None)
-        except LogDamaged:
-            first = None
-        if first is not None and first.batch.last_offset == entry.offset:
-            return chain([first], walk)
-        self._replace_indexes()  # the index lied; if the batches do, the walk will say so
-        return self.batches(self._offsets().floor(offset).position)
 
     def _replace_indexes(self) -> None:
         assert self._indexes is None, "an active segment's index is made from its batches"

@@ -74,6 +74,18 @@ def test_the_time_floor_is_the_last_entry_at_or_below(
     assert index.floor(wanted) == (expected or [TimestampOffset(-1, BASE)])[-1]
 
 
+@given(offsets=rising(), data=st.data())
+def test_the_newest_up_to_an_offset_is_the_last_entry_there(
+    offsets: list[int], data: st.DataObject
+) -> None:
+    index = TimeIndex(BASE)
+    for i, offset in enumerate(offsets):
+        index.append(i, BASE + offset)
+    wanted = BASE + data.draw(edges(offsets))
+    expected = [TimestampOffset(i, BASE + o) for i, o in enumerate(offsets) if BASE + o <= wanted]
+    assert index.newest_up_to(wanted) == (expected or [TimestampOffset(-1, BASE)])[-1]
+
+
 def test_time_entries_only_rise() -> None:
     """An equal or older maximum says nothing new."""
     index = TimeIndex(BASE)

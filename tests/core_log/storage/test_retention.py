@@ -12,6 +12,7 @@ DAY_MS = 86_400_000
 KEEP_ALL = RetentionPolicy(age_ms_max=None, log_bytes_max=None)
 
 sizes = st.sampled_from([1, 2, 3])
+byte_sizes = st.sampled_from([0, 1, 2, 3])  # none: compaction has emptied it
 stamps = st.sampled_from([-1, 0, 1 * DAY_MS, 1 * DAY_MS + 1, 9 * DAY_MS])
 policies = st.builds(
     RetentionPolicy,
@@ -23,7 +24,7 @@ policies = st.builds(
 @st.composite
 def logs(draw: st.DrawFn) -> list[SegmentFacts]:
     """A log of up to six segments of up to three offsets each."""
-    facts = draw(st.lists(st.tuples(sizes, sizes, stamps), max_size=6))
+    facts = draw(st.lists(st.tuples(sizes, byte_sizes, stamps), max_size=6))
     ends = accumulate(records for records, _, _ in facts)
     return [
         SegmentFacts(end_offset=end, size_bytes=size, timestamp_ms_max=stamp)
@@ -64,7 +65,8 @@ def test_size_retention_keeps_the_bound(log: list[SegmentFacts], data: st.DataOb
 
     kept = sum(segment.size_bytes for segment in log[count:])
     assert count == 0 or kept >= bound
-    assert len(log) - count <= 1 or kept - log[count].size_bytes < bound
+    full = [segment.size_bytes for segment in log[count:-1] if segment.size_bytes]
+    assert not full or kept - full[0] < bound
 
 
 @given(log=logs(), data=st.data())
@@ -111,6 +113,46 @@ def test_a_segment_without_timestamps_does_not_age() -> None:
     policy = RetentionPolicy(age_ms_max=0, log_bytes_max=None)
 
     assert expired_count(log, policy, now_ms=100 * DAY_MS, high_watermark=2) == 0
+
+
+EMPTIED = [(10, 1, 0), (20, 0, -1), (30, 0, -1), (40, 1, 9 * DAY_MS), (50, 1, 9 * DAY_MS)]
+
+
+@pytest.mark.parametrize(("now_ms", "count"), [(7, 0), (8, 1), (16, 1), (17, 4)])
+def test_a_segment_that_compaction_has_emptied_goes_with_the_next_one(
+    now_ms: int, count: int
+) -> None:
+    """Alone it would move the log start past consumers in the gap; it keeps nothing from going."""
+    log = [
+        SegmentFacts(end_offset=end, size_bytes=size, timestamp_ms_max=stamp)
+        for end, size, stamp in EMPTIED
+    ]
+    policy = RetentionPolicy(age_ms_max=7 * DAY_MS, log_bytes_max=None)
+    assert expired_count(log, policy, now_ms=now_ms * DAY_MS, high_watermark=50) == count
+
+
+@pytest.mark.parametrize(("bytes_max", "count"), [(1, 4), (2, 1), (3, 0)])
+def test_an_emptied_segment_frees_no_bytes(bytes_max: int, count: int) -> None:
+    """So the size of the log is no reason to delete it."""
+    log = [
+        SegmentFacts(end_offset=end, size_bytes=size, timestamp_ms_max=stamp)
+        for end, size, stamp in EMPTIED
+    ]
+    policy = RetentionPolicy(age_ms_max=None, log_bytes_max=bytes_max)
+    assert expired_count(log, policy, now_ms=0, high_watermark=50) == count
+
+
+def test_an_emptied_segment_below_the_log_start_goes() -> None:
+    """It is nobody's, as any other."""
+    log = [
+        SegmentFacts(end_offset=end, size_bytes=size, timestamp_ms_max=stamp)
+        for end, size, stamp in EMPTIED
+    ]
+    for start, count in [(20, 2), (30, 3), (39, 3), (40, 4)]:
+        assert (
+            expired_count(log, KEEP_ALL, now_ms=0, high_watermark=50, log_start_offset=start)
+            == count
+        )
 
 
 @pytest.mark.parametrize("bounds", [(-1, None), (None, -1)])
