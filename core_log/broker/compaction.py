@@ -190,7 +190,10 @@ class Compaction:
         return True
 
     def _worked(self, hosted: Hosted, job: CleanJob, outcome: Outcome) -> None:
-        if isinstance(outcome, CleanerFailed):
+        fault = isinstance(outcome, CleanerFailed) or outcome.fault is not None
+        if fault and not hosted.log.fits(job):
+            self._give_up(hosted, job)  # files that are cut or removed meanwhile look damaged
+        elif isinstance(outcome, CleanerFailed):
             self._not_survived(hosted, job, outcome.reason)
         elif outcome.fault is not None:
             self._leave_alone(hosted, str(outcome.fault))

@@ -509,10 +509,15 @@ class PartitionLog:
 
     # Compaction
 
-    @property
-    def is_being_cleaned(self) -> bool:
-        """A job was begun and has not ended."""
-        return self._cleaning is not None
+    def fits(self, job: CleanJob) -> bool:
+        """The job is under way, and all that it is about is still there."""
+        cleaning = self._cleaning
+        first_base_offset = job.segments[0].base_offset
+        return (
+            cleaning is not None
+            and cleaning.job is job
+            and self._segments[0].base_offset == first_base_offset
+        )
 
     def dirtiness(self, *, high_watermark: int, now_ms: int) -> Dirtiness | None:
         """How much could be compacted now; None when nothing, or when the topic is not compacted.
