@@ -179,9 +179,10 @@ def fetch(  # noqa: PLR0913 - each is a field of the request
 
 
 def records_of(data: Buffer | None) -> Iterator[Record]:
-    """The records in what a fetch answered, a cut batch at the end left out."""
+    """The records in what a fetch answered; control records are skipped, as is a cut batch."""
     for batch in scan(data or b"", verify_crc=True):
-        yield from decode_records(batch, bytes_max=UNPACKED_BYTES_MAX)
+        if not batch.is_control:
+            yield from decode_records(batch, bytes_max=UNPACKED_BYTES_MAX)
 
 
 def list_offset(topic: str, partition: int, timestamp: int) -> ListOffsetsRequest:

@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
-from headwater.core_log.broker import groups as groups_runtime
+from headwater.core_log.broker import coordinator
 from headwater.core_log.broker.broker import Broker
 from headwater.core_log.broker.partitions import Hosted
 from headwater.core_log.protocol.messages.create_topics import CreateTopicsResponse
@@ -27,7 +27,6 @@ from headwater.core_log.testing.network import Direction, MemoryNetwork
 from .clients import Client
 
 ENDS: Final = ("crash", "kill", "stop")
-DRAIN_ROUNDS_MAX: Final = 600
 DRAIN_ROUND_MS: Final = 50
 
 
@@ -68,6 +67,9 @@ class Rates(Protocol):
 
 class Run:
     """One run: ``run`` raises Caught when it shows something wrong."""
+
+    drain_rounds = 600
+    """In how many rounds every client must have come to its end."""
 
     def __init__(
         self, seed: int, dice: random.Random, rates: Rates, configs: Mapping[str, str]
@@ -126,8 +128,8 @@ class Run:
 
     def run(self) -> None:
         """Raises Caught, or whatever the broker itself raises."""
-        step_bytes, groups_runtime.LOAD_STEP_BYTES = (  # type: ignore[misc]  # a constant, drawn here
-            groups_runtime.LOAD_STEP_BYTES,
+        step_bytes, coordinator.LOAD_STEP_BYTES = (  # type: ignore[misc]  # a constant, drawn here
+            coordinator.LOAD_STEP_BYTES,
             self.rates.load_step_bytes,
         )
         try:
@@ -143,7 +145,7 @@ class Run:
                 raise
             raise Caught(f"{error!r} (seed {self.seed}, {self.rates})") from error
         finally:
-            groups_runtime.LOAD_STEP_BYTES = step_bytes  # type: ignore[misc]  # a constant, as it was
+            coordinator.LOAD_STEP_BYTES = step_bytes  # type: ignore[misc]  # a constant, as it was
 
     def _create_topic(
         self, name: str, *, partitions: int, configs: Mapping[str, str] | None = None
@@ -295,12 +297,13 @@ class Run:
         """Heal everything and let every client come to its end."""
         self.is_draining = True
         self._heal_disk()
+        self.network.delay_ms = (0, 1)
         if self.broker.broker is None:
             self._start()
         for line in list(self.network.lines.values()):
             for direction in Direction:
                 line.resume(direction)
-        for _ in range(DRAIN_ROUNDS_MAX):
+        for _ in range(self.drain_rounds):
             for client in self.clients:
                 client.act()
             self.network.advance(DRAIN_ROUND_MS)

@@ -9,6 +9,7 @@ import random
 from typing import Final
 
 from .swarm import SCENARIOS
+from .transaction_swarm import SCENARIOS as TRANSACTION_SCENARIOS
 
 SEEDS_BY_DEFAULT: Final = 20
 
@@ -33,3 +34,9 @@ def scenarios() -> list[str]:
     """The scenarios of this run."""
     wanted = os.environ.get("HEADWATER_SIM_SCENARIO", "")
     return [name for name in SCENARIOS if not wanted or name == wanted]
+
+
+def transaction_scenarios() -> list[str]:
+    """Those of the runs with transactions."""
+    wanted = os.environ.get("HEADWATER_SIM_SCENARIO", "")
+    return [name for name in TRANSACTION_SCENARIOS if not wanted or name == wanted]

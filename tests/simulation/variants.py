@@ -11,8 +11,9 @@ from typing import Any, Final
 import pytest
 
 from headwater.core_log.broker import broker as broker_module
+from headwater.core_log.broker.coordinator import Runner
 from headwater.core_log.broker.deferred import Deferred
-from headwater.core_log.broker.groups import Groups, _Runner
+from headwater.core_log.broker.groups import Groups
 from headwater.core_log.broker.housekeeping import Housekeeping
 from headwater.core_log.broker.partitions import ACKS_ALL, Hosted, Partitions
 from headwater.core_log.broker.producer_ids import ProducerIds
@@ -127,13 +128,11 @@ def producers_are_forgotten_at_a_restart(patch: Patch) -> None:
 
 
 def producer_ids_are_given_before_they_are_committed(patch: Patch) -> None:
+    allocated = ProducerIds._allocated
+
     def given(self: ProducerIds, block: Any) -> None:
         del block
-        waiting = list(self._waiting)
-        self._waiting.clear()
-        for answer in waiting:
-            answer.resolve(self._next)
-            self._next += 1
+        allocated(self, (self._next, 1_000))
 
     patch.setattr(ProducerIds, "_allocated", given)
 
@@ -264,28 +263,28 @@ def metadata_counts_as_flushed_when_written(patch: Patch) -> None:
 
 
 def offset_commits_are_answered_before_they_are_committed(patch: Patch) -> None:
-    act = _Runner._act
+    act = Runner.act
 
     def eager(self: Any, effects: Any) -> None:
         act(self, dataclasses.replace(effects, replies_after_commit=()))
         for parked in effects.replies_after_commit:
             parked.reply_to.resolve(parked.response)
 
-    patch.setattr(_Runner, "_act", eager)
+    patch.setattr(Runner, "act", eager)
 
 
 def offset_commits_are_not_written(patch: Patch) -> None:
-    patch.setattr(_Runner, "_append", lambda *_: None)
+    patch.setattr(Runner, "_append", lambda *_: None)
 
 
 def a_shard_serves_before_it_is_loaded(patch: Patch) -> None:
-    load = _Runner._load
+    load = Runner._load
 
     def hasty(self: Any, offset: int) -> None:
         load(self, offset)
         self.is_loaded = True
 
-    patch.setattr(_Runner, "_load", hasty)
+    patch.setattr(Runner, "_load", hasty)
 
 
 def a_shard_keeps_what_was_not_appended(patch: Patch) -> None:
