@@ -9,27 +9,11 @@ from contextlib import suppress
 
 import pytest
 
-from headwater.core_log.records.batch import Batch, read_batch
-from headwater.core_log.records.record import NewRecord, build_batch, decode_records
-from headwater.core_log.storage import swap
-from headwater.core_log.storage.cleanable import CleaningPolicy
-from headwater.core_log.storage.cleaning import CleanLimits
-from headwater.core_log.storage.config import LogConfig
 from headwater.core_log.testing.memory_fs import PowerLost
 
-from . import reference_cleaner
-from .world import World, batches_in
+from .compacted import CONFIG, Pass, numbered, offsets, surviving
+from .world import World
 
-CONFIG = LogConfig(
-    segment_bytes=330,  # four records
-    index_interval_bytes=100,
-    retention_ms=None,
-    file_delete_delay_ms=0,
-    cleanup_delete=False,
-    cleanup_compact=True,
-    cleaning=CleaningPolicy(dirty_ratio_min=0.0),
-)
-KEYS = 3
 COUNT = 22
 
 
@@ -63,25 +47,15 @@ class Story:
         self.flushed = log.flushed_offset
 
     def compact(self) -> None:
-        log, directory = self.world.log, self.world.directory
-        found = log.dirtiness(high_watermark=self.flushed, now_ms=0)
-        assert found is not None
-        job = log.begin_clean(found, CleanLimits(), now_ms=0)
-        assert job is not None
-        self.began.append(job.end_offset)
-        result = reference_cleaner.clean(job, self.world.fs)
-        directory.checkpoint({("t", 0): self.flushed})
-        decision = log.begin_swap(job, result)
-        assert decision is not None
-        decision.run()
-        assert decision.settle()
-        self.done = job.end_offset
-        while not log.switch(decision, count_max=1):
-            log.check()
-        swap.complete(self.world.fs, log.path)
-        log.end_clean(job, result.clean_until_offset)
-        directory.checkpoint({("t", 0): self.flushed})
-        directory.remove_deleted(self.world.clock.now_ms())
+        one = Pass(self.world, high_watermark=self.flushed)
+        self.began.append(one.job.end_offset)
+        one.work().decide()
+        self.done = one.job.end_offset
+        while not one.switch(count_max=1):
+            one.log.check()
+        one.end()
+        self.world.directory.checkpoint({("t", 0): self.flushed})
+        self.world.directory.remove_deleted(self.world.clock.now_ms())
 
     def check(self) -> None:
         """What must hold after the crash and the restart."""
@@ -89,12 +63,9 @@ class Story:
         assert not any(note.severe for note in self.world.notes), self.world.notes
         end = log.log_end_offset
         assert self.flushed <= end <= self.sent
-        seen = records(self.world)
-        assert all(value == b"%d" % offset for offset, _, value in seen)
-        offsets = [offset for offset, _, _ in seen]
-        assert offsets == sorted(set(offsets))
+        seen = offsets(self.world)
         allowed = [surviving(until, end) for until in {0, *self.began} if until >= self.done]
-        assert offsets in allowed, (offsets, allowed)
+        assert seen in allowed, (seen, allowed)
         assert log.latest_epoch == ((end - 1) // 10 if end else -1)
         names = self.world.fs.list("data/t-0")
         assert not [name for name in names if name.endswith((".cleaned", ".swap", ".replaced"))]
@@ -103,9 +74,9 @@ class Story:
         """Every offset can be looked up, appended to, compacted again."""
         log = self.world.log
         end = self.sent = log.log_end_offset
-        offsets = [offset for offset, _, _ in records(self.world)]
+        seen = offsets(self.world)
         for offset in range(end):
-            following = next((each for each in offsets if each >= offset), None)
+            following = next((each for each in seen if each >= offset), None)
             piece = log.read(offset, bytes_max=1, end_offset=end)
             assert (piece.base_offset if piece.size_bytes else None) == following
             found = log.offset_for_timestamp(offset, end_offset=end)
@@ -118,25 +89,6 @@ class Story:
         self.world.restart()
         self.began = [self.done]
         self.check()
-
-
-def numbered(number: int) -> Batch:
-    key = b"key %d" % (number % KEYS)
-    return read_batch(build_batch([NewRecord(timestamp_ms=number, key=key, value=b"%d" % number)]))
-
-
-def surviving(until: int, end: int) -> list[int]:
-    """What is left of *end* records of the story once all below *until* is compacted."""
-    newest = {number % KEYS: number for number in range(until)}
-    return sorted({*newest.values(), *range(until, end)})
-
-
-def records(world: World) -> list[tuple[int, bytes | None, bytes | None]]:
-    return [
-        (record.offset, record.key, record.value)
-        for batch in batches_in(world.log)
-        for record in decode_records(batch, bytes_max=1 << 20)
-    ]
 
 
 def operation_count() -> int:
