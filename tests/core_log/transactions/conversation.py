@@ -28,7 +28,7 @@ from typing import Final
 
 import msgspec
 
-from headwater.core_log.kernel.effects import Effects, Record
+from headwater.core_log.kernel.effects import Effects, Record, Reply, ReplyAfterCommit
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.codec import decode, encode
 from headwater.core_log.protocol.messages.add_offsets_to_txn import (
@@ -329,7 +329,8 @@ class Conversation:
             assert record is not None
             one = record.transaction
             self._say(f"log {record.transactional_id} {'gone' if one is None else _show(one)}")
-        for reply in (*effects.replies, *effects.replies_after_commit):
+        answers: list[Reply | ReplyAfterCommit] = [*effects.replies, *effects.replies_after_commit]
+        for reply in answers:
             assert isinstance(reply.reply_to, tuple)
             client, version = reply.reply_to
             response = reply.response
@@ -394,8 +395,8 @@ class Conversation:
                     for one in response.transaction_states
                 ]
                 unknown = [f"?{name}" for name in response.unknown_state_filters]
-                code = ErrorCode(response.error_code).name
-                self._say(" ".join([client.name, code, *unknown, *found]))
+                said = ErrorCode(response.error_code).name
+                self._say(" ".join([client.name, said, *unknown, *found]))
             case _:
                 raise AssertionError(response)
 

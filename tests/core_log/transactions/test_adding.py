@@ -153,7 +153,7 @@ def test_a_transaction_has_so_many_partitions_and_no_more() -> None:
 @pytest.mark.parametrize("name_length", [1, 30, 249])
 def test_the_record_of_a_transaction_fits_into_a_batch(name_length: int) -> None:
     """Or its end could not be written."""
-    bound = 4_000
+    bound = 1_500
     talk = Conversation(batch_bytes_max=bound, transaction_partitions_max=10_000)
     talk.run("a init")
     name, count = "t" * name_length, 0

@@ -154,8 +154,8 @@ def test_many_ids_expire_in_steps() -> None:
     now_ms = START_MS + HOUR_MS
     assert talk.shard.next_deadline_ms == START_MS + 10_000
     counts = []
-    while (due_ms := talk.shard.next_deadline_ms) is not None and due_ms <= now_ms:
-        effects = talk.shard.tick(max(now_ms, due_ms))
+    while (talk.shard.next_deadline_ms or 0) <= now_ms:
+        effects = talk.shard.tick(now_ms)
         counts.append(len(effects.records))
         assert not effects.atomic
     assert counts == [1_000, 1]

@@ -4,8 +4,8 @@ import pytest
 
 from headwater.core_log.kernel.effects import NO_EFFECTS
 from headwater.core_log.kernel.errors import ErrorCode
+from headwater.core_log.protocol.coordinator.frames import UnreadableRecordError
 from headwater.core_log.protocol.messages.heartbeat import HeartbeatRequest
-from headwater.core_log.transactions.records import UnreadableRecordError
 
 from .conversation import Conversation
 
