@@ -36,17 +36,23 @@ class BrokerProcess:
 
     ``directory`` receives ``data/`` and ``broker.log``. *settings* are the broker's, by Kafka's
     names. The port is chosen when the object is made and kept, so that clients find a restarted
-    broker again.
+    broker again; with *advertised* (``host:port``, a proxy's) they are sent there instead.
     """
 
     def __init__(
-        self, directory: Path, *, settings: Mapping[str, str] | None = None, port: int | None = None
+        self,
+        directory: Path,
+        *,
+        settings: Mapping[str, str] | None = None,
+        port: int | None = None,
+        advertised: str | None = None,
     ) -> None:
         self.directory = directory
         self.data_directory = directory / "data"
         self.log_file = directory / "broker.log"
         self.port = free_port() if port is None else port
         self.settings = dict(settings or {})
+        self.advertised = advertised
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -110,6 +116,11 @@ class BrokerProcess:
         return [
             *(sys.executable, "-m", "headwater.console.cli", "broker"),
             *("--listener", f"PLAINTEXT://{HOST}:{self.port}"),
+            *(
+                ("--advertised-listener", f"PLAINTEXT://{self.advertised}")
+                if self.advertised
+                else ()
+            ),
             *("--data-dir", str(self.data_directory)),
             *(argument for setting in settings for argument in ("--set", setting)),
         ]

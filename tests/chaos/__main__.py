@@ -1,4 +1,4 @@
-"""``python -m tests.chaos kill9|fuzz|copy``: the long runs, which say what they found."""
+"""``python -m tests.chaos kill9|fuzz|copy|transactions``: the long runs and what they found."""
 
 import argparse
 import random
@@ -6,8 +6,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ..interop.target import target
+from ..interop.target import TARGET_NAME, target
 from . import copying, fuzz, kill9
+from .transactions import run
+from .transactions.faults import Fault
+from .transactions.fleet import LIBRARIES
 
 
 def main() -> int:
@@ -20,7 +23,14 @@ def main() -> int:
     copy = commands.add_parser("copy", help="copy with exactly-once while worker and broker die")
     copy.add_argument("--records", type=int, default=1_000_000)
     copy.add_argument("--crashes", type=int, default=20)
-    for command in (kill, shots, copy):
+    storm = commands.add_parser(
+        "transactions", help="transactions of three clients in a bad network, while all is killed"
+    )
+    storm.add_argument("--minutes", type=float, default=10.0)
+    storm.add_argument("--target", choices=("headwater", "kafka"), default=TARGET_NAME)
+    storm.add_argument("--faults", nargs="*", choices=list(Fault), default=list(Fault))
+    storm.add_argument("--clients", nargs="+", choices=LIBRARIES, default=LIBRARIES)
+    for command in (kill, shots, copy, storm):
         command.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
         command.add_argument("--directory", type=Path, help="default: a new temporary folder")
     arguments = parser.parse_args()
@@ -36,12 +46,29 @@ def main() -> int:
             crashes=arguments.crashes,
             seed=arguments.seed,
         )
+    if arguments.command == "transactions":
+        return run_transactions(directory, arguments)
     return run_kill9(directory, rounds=arguments.rounds, seed=arguments.seed)
 
 
 def run_kill9(directory: Path, *, rounds: int, seed: int) -> int:
     node = target(directory / "node")
     report = kill9.run(node, directory, rounds=rounds, rng=random.Random(seed), say=say)
+    say(str(report))
+    say("clean" if report.is_clean else "NOT CLEAN")
+    return 0 if report.is_clean else 1
+
+
+def run_transactions(directory: Path, arguments: argparse.Namespace) -> int:
+    report = run.run(
+        arguments.target,
+        directory,
+        seconds=arguments.minutes * 60,
+        seed=arguments.seed,
+        faults=[Fault(fault) for fault in arguments.faults],
+        libraries=arguments.clients,
+        say=say,
+    )
     say(str(report))
     say("clean" if report.is_clean else "NOT CLEAN")
     return 0 if report.is_clean else 1

@@ -55,18 +55,23 @@ def python_driver(name: str) -> Command:
 
 def jvm_driver() -> Command:
     """Apache's client and tools in one JVM."""
+    return java_program("Driver", heap_mb=512)
+
+
+def java_program(name: str, *, heap_mb: int) -> Command:
+    """A class with a ``main`` of ``tools/interop/java``, with Apache's client on its path."""
     compiler = program("javac", "install a JDK, 17 or newer")
 
     def build(folder: Path) -> None:
-        source = SOURCES / "java" / "Driver.java"
+        source = SOURCES / "java" / f"{name}.java"
         _run([compiler, "-cp", classpath(), "-d", str(folder), str(source)], folder)
         (folder / "log4j2.properties").write_text("rootLogger.level = off\n", encoding="utf-8")
 
-    folder = _built("java", ["Driver.java"], build)
+    folder = _built("java", [f"{name}.java"], build)
     return [
-        *(java(), *QUICK_JVM, "-Xmx512m", "-Dslf4j.internal.verbosity=ERROR"),
+        *(java(), *QUICK_JVM, f"-Xmx{heap_mb}m", "-Dslf4j.internal.verbosity=ERROR"),
         f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}",
-        *("-cp", f"{folder}{os.pathsep}{classpath()}", "Driver"),
+        *("-cp", f"{folder}{os.pathsep}{classpath()}", name),
     ]
 
 

@@ -1,0 +1,97 @@
+"""The workers as processes: started, killed, started anew, ended in good order, and their files."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, final
+
+from headwater.core_log.testing.history import Event, read_history
+
+from ...interop.toolchain import java_program
+
+CHECKOUT: Final = Path(__file__).parents[3]
+END_SECONDS: Final = 90.0
+LIBRARIES: Final = ("java", "confluent", "kafka-python")
+
+
+@final
+class Fleet:
+    """One process for each client library; histories lie in *directory*."""
+
+    def __init__(self, directory: Path, bootstrap: str, *, seed: int) -> None:
+        self.directory = directory
+        self.failures: list[str] = []
+        self._bootstrap = bootstrap
+        self._seed = seed
+        self._numbers = dict.fromkeys(LIBRARIES, 0)
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._java = java_program("Transactor", heap_mb=256)
+
+    def start(self, library: str) -> None:
+        """A new process with the transactional ids of the one before."""
+        number = self._numbers[library]
+        self._numbers[library] += 1
+        with self._log(library).open("ab") as log:
+            self._running[library] = subprocess.Popen(
+                self._command(library, number),
+                cwd=CHECKOUT,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def kill(self, library: str) -> None:
+        """SIGKILL, in the middle of whatever it does."""
+        process = self._running.pop(library)
+        process.kill()
+        process.wait()
+
+    def look(self) -> None:
+        """Notes a worker that ended by itself; it is not started again."""
+        for library, process in list(self._running.items()):
+            if process.poll() is not None:
+                self._running.pop(library)
+                self.failures.append(
+                    f"{library} ended with {process.returncode}: see {self._log(library)}"
+                )
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        return tuple(self._running)
+
+    def stop(self) -> None:
+        """Let everybody finish what they are at; who does not is killed and noted."""
+        self.look()
+        for process in self._running.values():
+            assert process.stdin is not None, "a pipe"
+            process.stdin.close()
+        for library, process in self._running.items():
+            try:
+                code = process.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.failures.append(f"{library} did not end: see {self._log(library)}")
+                continue
+            if code != 0:
+                self.failures.append(f"{library} ended with {code}: see {self._log(library)}")
+
+    def kill_all(self) -> None:
+        for library in self.running:
+            self.kill(library)
+
+    def _command(self, library: str, number: int) -> list[str]:
+        place = [self._bootstrap, str(self.directory.absolute())]
+        if library == "java":
+            return [*self._java, *place, str(number), str(self._seed)]
+        module = [sys.executable, "-m", "tests.chaos.transactions.worker"]
+        return [*module, library, f"{library}#{number}", *place, str(self._seed)]
+
+    def _log(self, library: str) -> Path:
+        return self.directory / f"{library}.log"
+
+
+def history_in(directory: Path) -> Iterator[Event]:
+    """What everybody wrote down, file by file."""
+    for file in sorted(directory.glob("*.jsonl")):
+        with file.open("rb") as lines:
+            yield from read_history(lines)

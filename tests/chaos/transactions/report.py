@@ -1,0 +1,96 @@
+"""What a run has shown, for people and for an exit code."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from headwater.core_log.testing.history import Outcome, Rule, Verdict, gaps, longest_gap_ms
+
+from .faults import Fault
+
+LINES_MAX: Final = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blow:
+    """One fault as it happened."""
+
+    fault: Fault
+    start_ms: int
+    end_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    verdict: Verdict
+    blows: Sequence[Blow]
+    failures: Sequence[str]
+    """What went wrong beside the history: workers that ended, transactions that hang."""
+    connection_count: int
+
+    @property
+    def is_clean(self) -> bool:
+        return not (self.verdict.anomalies or self.failures)
+
+    def __str__(self) -> str:
+        verdict = self.verdict
+        outcomes = _counted(verdict.outcomes)
+        allowed = _counted(verdict.allowed)
+        records = (
+            f"{verdict.sent_count:,} sent, {verdict.acked_count:,} acknowledged, "
+            f"{verdict.polled_count:,} polled by all readers"
+        )
+        counts = Counter(anomaly.rule for anomaly in verdict.anomalies)
+        return "\n".join(
+            [
+                f"transactions: {outcomes or 'none'}",
+                f"records: {records}",
+                f"allowed and seen: {allowed or 'nothing'}",
+                f"{self.connection_count:,} connections",
+                *self._faults(),
+                *self._times(),
+                *(f"{rule}: {count}" for rule, count in sorted(counts.items())),
+                *(str(anomaly) for anomaly in verdict.anomalies[:LINES_MAX]),
+                *self.failures,
+            ]
+        )
+
+    def _faults(self) -> list[str]:
+        """How often each happened, and how long nothing got through around it at worst."""
+        lines = []
+        for fault in Fault:
+            blows = [blow for blow in self.blows if blow.fault is fault]
+            if not blows:
+                continue
+            longest = {
+                what: max(
+                    longest_gap_ms(times, start_ms=blow.start_ms, end_ms=blow.end_ms) or 0
+                    for blow in blows
+                )
+                for what, times in self._successes().items()
+            }
+            found = ", ".join(f"{what} {gap_ms} ms" for what, gap_ms in longest.items())
+            lines.append(f"{fault}: {len(blows)} times; longest without {found}")
+        return lines
+
+    def _times(self) -> list[str]:
+        lines = [f"between {what}: {gaps(times)}" for what, times in self._successes().items()]
+        # The first that tail, not those started in the middle: they begin far behind.
+        return lines + [
+            f"lag of {name}: {lag}"
+            for name, lag in sorted(self.verdict.timing.lags.items())
+            if name.endswith("-committed/0")
+        ]
+
+    def _successes(self) -> dict[str, Sequence[int]]:
+        timing = self.verdict.timing
+        return {
+            "acknowledgements": timing.acked_ms,
+            "commits": timing.committed_ms,
+            "polls": timing.polled_ms,
+        }
+
+
+def _counted(counts: Mapping[Outcome, int] | Mapping[Rule, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
