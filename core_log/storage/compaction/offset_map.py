@@ -6,7 +6,7 @@ looked for by double hashing: from ``first half mod slots`` in steps of ``1 + se
 call probe in lockstep; those that have found their slot drop out.
 
 The table starts small and doubles, so a cleaning with few keys takes little memory; while it grows
-to its last size it holds half as much again for a moment.
+to its last size it holds a third as much again for a moment.
 """
 
 from typing import Final, final
@@ -17,12 +17,17 @@ from ...records.varints import Ints
 from .keys import Words
 
 SLOT_BYTES: Final = 24
-SLOTS_MIN: Final = 4093
+SLOTS_MIN: Final = 61
+"""Of whatever is configured; a batch with more keys than fit raises it, see ``reserve``."""
+
+_SLOTS_FIRST: Final = 4093
 
 _LOAD_MAX: Final = 0.9
 """Of the largest table, as ``log.cleaner.io.buffer.load.factor``; ten probes for a new key."""
 _LOAD_GROWING: Final = 0.6
 _NONE: Final = -1
+_PORTION: Final = 2**15
+"""Entries that move at once when the table grows."""
 
 
 @final
@@ -35,7 +40,7 @@ class OffsetMap:
         self.capacity = int(self._slots_max * _LOAD_MAX)
         """Keys that fit at most."""
         self.count = 0
-        self._allocate(SLOTS_MIN)
+        self._allocate(min(_SLOTS_FIRST, self._slots_max))
 
     @property
     def size_bytes(self) -> int:
@@ -124,12 +129,17 @@ class OffsetMap:
         slots = min(2 * len(self._offsets), self._slots_max)
         self._allocate(slots if slots == self._slots_max else _prime_at_most(slots))
         self.count = 0
-        self._insert(*entries)
+        for start in range(0, len(entries[0]), _PORTION):
+            self._insert(*(column[start : start + _PORTION] for column in entries))
 
     def _allocate(self, slots: int) -> None:
-        self._firsts: Words = np.zeros(slots, np.uint64)
-        self._seconds: Words = np.zeros(slots, np.uint64)
-        self._offsets: Ints = np.full(slots, _NONE, np.int64)
+        # The old ones are given back first.
+        self._firsts: Words = np.empty(0, np.uint64)
+        self._seconds: Words = np.empty(0, np.uint64)
+        self._offsets: Ints = np.empty(0, np.int64)
+        self._firsts = np.zeros(slots, np.uint64)
+        self._seconds = np.zeros(slots, np.uint64)
+        self._offsets = np.full(slots, _NONE, np.int64)
 
 
 def _prime_at_most(number: int) -> int:

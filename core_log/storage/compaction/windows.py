@@ -59,7 +59,7 @@ def windows(
             if not len(batches):
                 size = _claimed(data, path, position, segment.size_bytes - position)
                 continue
-            if (index := _disorder(batches, next_offset)) is not None:
+            if (index := _disorder(batches, next_offset, segment.end_offset)) is not None:
                 at = position + int(batches.starts[index])
                 raise damaged(path, at, "its offsets do not follow those before it")
             next_offset = int(batches.last_offsets[-1]) + 1
@@ -70,10 +70,11 @@ def windows(
         file.close()
 
 
-def _disorder(batches: BatchColumns, next_offset: int) -> int | None:
-    """The first batch whose offsets do not rise; None when all do."""
+def _disorder(batches: BatchColumns, next_offset: int, end_offset: int) -> int | None:
+    """The first batch whose offsets do not rise or leave the segment; None when all is well."""
     following = np.concatenate(([next_offset], batches.last_offsets[:-1] + 1))
     wrong = (batches.base_offsets < following) | (batches.last_offsets < batches.base_offsets)
+    wrong |= batches.last_offsets >= end_offset
     return int(np.argmax(wrong)) if wrong.any() else None
 
 
