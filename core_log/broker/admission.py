@@ -12,8 +12,9 @@ from ..kernel.errors import ErrorCode
 from .broker import Broker
 from .call import Call
 from .deferred import Deferred, resolved
+from .marker_orders import TopicPartition
 from .partitions import Hosted
-from .transactions import Admitted, TopicPartition
+from .transactions import Admitted
 
 __all__ = ["Admitted", "Support", "admit", "offset_commit_support", "produce_support"]
 

@@ -1,8 +1,7 @@
 """The transaction coordinator on this node: a shard for each partition of __transaction_state.
 
 The shards decide (``core_log/transactions``); here their orders are carried out: markers are
-written, again and again until every partition has its own or is gone, and connections that bring
-requests of the past are closed.
+written, and connections that bring requests of the past are closed.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,25 +26,21 @@ from ..transactions.shard import TransactionShard
 from .call import Call
 from .coordinator import CoordinatorTopic, Runner
 from .deferred import Deferred
-from .markers import Marker, Markers
+from .endings import Endings, is_concurrent
+from .marker_orders import MarkerOrders, TopicPartition
+from .markers import Markers
 from .partitions import Hosted, Partitions
 from .session import Session
-from .timers import Timer, Timers
+from .timers import Timers
 
 TRANSACTIONS_TOPIC: Final = "__transaction_state"
-MARKER_RETRY_MS: Final = 100
-"""How soon a marker that could not be written is tried again."""
 ENDING_WAIT_MS: Final = 100
 """Kafka's ``add.partitions.to.txn.retry.backoff.max.ms``."""
 ADD_VERSION: Final = 5
 """The version of AddPartitionsToTxn in which this broker asks its own coordinator."""
 
-TopicPartition: TypeAlias = tuple[str, int]
 Admitted: TypeAlias = Mapping[TopicPartition, ErrorCode]
 """NONE for each partition that is part of the producer's transaction, else why it is not."""
-
-_FENCED: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED)
-"""The partition has seen a later marker of this producer than the one to be written."""
 
 
 @final
@@ -84,26 +79,6 @@ class _Shard:
 
 
 @final
-class _Endings:
-    """Requests that wait for the end of a transaction, by transactional id."""
-
-    def __init__(self, timers: Timers) -> None:
-        self._timers = timers
-        self._waiting: dict[str, list[tuple[Timer, Callable[[], None]]]] = {}
-
-    def wait(self, transactional_id: str, again: Callable[[], None], deadline_ms: int) -> None:
-        """Call *again* when a marker of the id is written, or at the deadline."""
-        timer = self._timers.at(deadline_ms, lambda: self.ended(transactional_id))
-        self._waiting.setdefault(transactional_id, []).append((timer, again))
-
-    def ended(self, transactional_id: str) -> None:
-        """Something has happened that may have ended the id's transaction."""
-        for timer, again in self._waiting.pop(transactional_id, ()):
-            timer.cancel()
-            again()
-
-
-@final
 class Transactions:
     """All transaction shards on this node."""
 
@@ -127,15 +102,19 @@ class Transactions:
         self.partitions: Final = partitions
         self.topic: Final = topic
         self.markers: Final = markers
+        self.orders: Final = MarkerOrders(
+            markers, partition_exists=partition_exists, clock=clock, timers=timers, note=note
+        )
+        self.ended: Final = {True: 0, False: 0}
+        """Decisions carried out since the start, by whether to commit; again after a reload."""
         self.batch_bytes_max: Final = config.batch_bytes_max
         self._ids = ids
         self._cluster = cluster
-        self._partition_exists = partition_exists
         self._note = note
         self._runners: dict[int, Runner[_Shard]] = {}
         self._sessions: WeakValueDictionary[int, Session] = WeakValueDictionary()
         self._connections_seen = 0
-        self._endings = _Endings(timers)
+        self._endings = Endings(timers)
 
     def shard_of(self, transactional_id: str) -> int:
         """The partition of the topic that keeps the id; 0 while there is no topic."""
@@ -168,7 +147,7 @@ class Transactions:
             self._ask(index, request, call, version).then(heard)
 
         def heard(response: Any) -> None:
-            if self.clock.monotonic_ms() < deadline_ms and _is_concurrent(response):
+            if self.clock.monotonic_ms() < deadline_ms and is_concurrent(response):
                 self._endings.wait(transactional_id, ask, deadline_ms)
             else:
                 answer.resolve(response)
@@ -294,66 +273,23 @@ class Transactions:
                 self._fence(order.connection)
             else:
                 assert isinstance(order, WriteMarkers), f"nobody can carry out {order}"
-                for partition in order.partitions:
-                    self._write(runner, order, partition)
+                self._write(runner, order)
 
-    def _write(
-        self, runner: Runner[_Shard], order: WriteMarkers, partition: TopicPartition
-    ) -> None:
-        marker = Marker(
-            producer_id=order.producer_id,
-            producer_epoch=order.producer_epoch,
-            coordinator_epoch=order.coordinator_epoch,
-            is_commit=order.is_commit,
-            transaction_version=order.transaction_version,
-        )
-        self.markers.write(
-            *partition, marker, lambda code: self._ended(runner, order, partition, code)
-        )
-
-    def _ended(
-        self,
-        runner: Runner[_Shard],
-        order: WriteMarkers,
-        partition: TopicPartition,
-        code: ErrorCode,
-    ) -> None:
-        """One partition's marker is committed, or not."""
-        if not runner.is_loaded:
-            return  # the shard that takes over orders the markers again
-        is_gone = code is not ErrorCode.NONE and not self._partition_exists(*partition)
-        if code in _FENCED:
-            facts: dict[str, str | int] = {
-                "transactional_id": order.transactional_id,
-                "producer_id": order.producer_id,
-                "producer_epoch": order.producer_epoch,
-                "topic": partition[0],
-                "partition": partition[1],
-                "reason": code.name,
-            }
-            self._note(Note(event="transaction_marker_superseded", facts=facts))
-        if code is ErrorCode.NONE or code in _FENCED or is_gone:
-            runner.act(
-                runner.shard.core.markers_written(
-                    order.transactional_id,
-                    order.producer_id,
-                    order.producer_epoch,
-                    (partition,),
-                    runner.now_ms(),
-                )
+    def _write(self, runner: Runner[_Shard], order: WriteMarkers) -> None:
+        def written(partition: TopicPartition) -> None:
+            effects = runner.shard.core.markers_written(
+                order.transactional_id,
+                order.producer_id,
+                order.producer_epoch,
+                (partition,),
+                runner.now_ms(),
             )
-            self._endings.ended(order.transactional_id)
-            return
-        self.timers.at(
-            self.clock.monotonic_ms() + MARKER_RETRY_MS,
-            lambda: self._again(runner, order, partition),
-        )
+            runner.act(effects)
+            if effects.records:  # that was the last one
+                self._endings.ended(order.transactional_id)
 
-    def _again(
-        self, runner: Runner[_Shard], order: WriteMarkers, partition: TopicPartition
-    ) -> None:
-        if runner.is_loaded:
-            self._write(runner, order, partition)
+        self.ended[order.is_commit] += 1
+        self.orders.carry_out(order, is_valid=lambda: runner.is_loaded, written=written)
 
     def _fence(self, connection: int) -> None:
         session = self._sessions.get(connection)
@@ -363,20 +299,6 @@ class Transactions:
                 self.clock.monotonic_ms(),
                 lambda: session.close("it brought a transactional request of the past"),
             )
-
-
-def _is_concurrent(response: Any) -> bool:
-    """The coordinator says that the id's last transaction is still ending."""
-    if isinstance(response, AddPartitionsToTxnResponse):
-        topics = list(response.results_by_topic_v3_and_below)
-        for transaction in response.results_by_transaction:
-            topics += transaction.topic_results
-        return any(
-            result.partition_error_code == ErrorCode.CONCURRENT_TRANSACTIONS
-            for topic in topics
-            for result in topic.results_by_partition
-        )
-    return getattr(response, "error_code", None) == ErrorCode.CONCURRENT_TRANSACTIONS
 
 
 def _admitted(

@@ -1,6 +1,7 @@
 """What a node shows at /metrics and /health, read from counters it keeps anyway."""
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from headwater.service.health import Health, Question
 from headwater.service.metrics import Metrics, Sort
@@ -8,6 +9,9 @@ from headwater.service.metrics import Metrics, Sort
 from ..broker.broker import Broker
 from ..protocol.apis import API_BY_KEY
 from .node import Node
+
+LATE_MS: Final = 5 * 60_000
+"""As Kafka's partitions-with-late-transactions-count has it."""
 
 
 def watch_node(node: Node, metrics: Metrics, health: Health) -> None:
@@ -102,6 +106,7 @@ def watch_node(node: Node, metrics: Metrics, health: Health) -> None:
         lambda: float(node.connections.refused_count),
         sort=Sort.COUNTER,
     )
+    _watch_transactions(metrics, node, of_broker)
     _watch_compaction(metrics, of_broker)
     health.add(
         "serving",
@@ -109,6 +114,44 @@ def watch_node(node: Node, metrics: Metrics, health: Health) -> None:
         question=Question.LIVE,
     )
     health.add("data_directories", lambda: _offline(node))
+
+
+def _watch_transactions(
+    metrics: Metrics,
+    node: Node,
+    of_broker: Callable[[Callable[[Broker], float]], Callable[[], float]],
+) -> None:
+    metrics.watch(
+        "broker_transactions_ended_total",
+        "Transactions that this node coordinates and has decided, by outcome.",
+        lambda: (
+            {}
+            if node.broker is None
+            else {
+                ("commit" if is_commit else "abort",): float(count)
+                for is_commit, count in node.broker.transactions.ended.items()
+            }
+        ),
+        sort=Sort.COUNTER,
+        labels=("outcome",),
+    )
+    metrics.watch(
+        "broker_transaction_markers_unwritten",
+        "Markers of decided transactions that are not in their partitions yet.",
+        of_broker(lambda broker: broker.transactions.orders.unwritten),
+    )
+    metrics.watch(
+        "broker_late_transactions",
+        "Transactions open in a partition without a record for longer than any may take and five "
+        "minutes: readers of what is committed wait behind each.",
+        of_broker(_late_transactions),
+    )
+
+
+def _late_transactions(broker: Broker) -> int:
+    bound_ms = broker.transactions.config.transaction_timeout_ms_max + LATE_MS
+    since_ms = broker.clock.now_ms() - bound_ms
+    return sum(hosted.log.late_transactions(since_ms=since_ms) for hosted in broker.partitions)
 
 
 def _watch_compaction(

@@ -371,6 +371,10 @@ class PartitionLog:
         """The log remembers the producer's last batch or marker."""
         return self._producers.knows(producer_id)
 
+    def late_transactions(self, *, since_ms: int) -> int:
+        """How many open transactions have had no record since then: some may never end."""
+        return self._producers.late_transactions(since_ms=since_ms)
+
     def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
         """The producer has records of an undecided transaction here, of that epoch."""
         return self._producers.has_open_transaction(producer_id, producer_epoch)

@@ -251,6 +251,13 @@ class ProducerStates:
             and producer.epoch == producer_epoch
         )
 
+    def late_transactions(self, *, since_ms: int) -> int:
+        """How many open transactions have had no record since then."""
+        return sum(
+            self._producers[producer_id].last_used_ms < since_ms
+            for producer_id in self._open.values()
+        )
+
     def update(self, batch: Batch, *, now_ms: int) -> CompletedTransaction | None:
         """Take over a batch that stands in the log; the transaction it ended, when it is a marker.
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from headwater.core_log.broker.transactions import MARKER_RETRY_MS, TRANSACTIONS_TOPIC
+from headwater.core_log.broker.marker_orders import MARKER_RETRY_MS
+from headwater.core_log.broker.transactions import TRANSACTIONS_TOPIC
 from headwater.core_log.kernel.effects import Sender
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.messages.delete_topics import DeleteTopicsResponse
@@ -295,6 +296,18 @@ def test_a_transaction_that_takes_too_long_is_aborted_and_its_producer_fenced() 
         ErrorCode.PRODUCER_FENCED,
     )
     assert committed(world) == []
+
+
+def test_an_open_transaction_without_records_for_long_is_late() -> None:
+    world, transactor = ready()
+    transactor.send("a")
+    log = world.hosted().log
+    assert log.late_transactions(since_ms=world.now_ms) == 0
+    assert log.late_transactions(since_ms=world.now_ms + 1) == 1
+    transactor.end()
+    assert log.late_transactions(since_ms=world.now_ms + 1) == 0
+    assert world.broker.running.transactions.ended == {True: 1, False: 0}
+    assert world.broker.running.transactions.orders.unwritten == 0
 
 
 def test_a_new_instance_fences_the_old_one_and_ends_what_it_left() -> None:
