@@ -1,0 +1,274 @@
+"""Compaction in a broker: by the clock, beside everything else, and given up when need be."""
+
+import errno
+from collections.abc import Callable
+
+import pytest
+
+from headwater.core_log.broker.compaction import FAILURES_MAX, CleanerFailed, Outcome
+from headwater.core_log.kernel.errors import ErrorCode
+from headwater.core_log.kernel.ports import OpenMode
+from headwater.core_log.protocol.messages.delete_topics import DeleteTopicsResponse
+from headwater.core_log.records.record import NewRecord, build_batch
+from headwater.core_log.storage.compaction.job import CleanJob
+from headwater.core_log.testing import requests
+
+from .world import TOPIC, World
+
+ROLL = {"segment.index.bytes": "8", "index.interval.bytes": "0"}
+"""A segment for every record."""
+COMPACT = ROLL | {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}
+BACKOFF_MS = 15_000
+
+
+def compacted_world(**configs: str) -> World:
+    world = World(topic=False)
+    world.create(TOPIC, configs=COMPACT | {k.replace("_", "."): v for k, v in configs.items()})
+    return world
+
+
+def put(world: World, text: str, topic: str = TOPIC) -> int:
+    """One record a word, ``key=value``; without a value a tombstone."""
+    code = 0
+    for word in text.split():
+        key, _, value = word.partition("=")
+        batch = build_batch(
+            [
+                NewRecord(
+                    timestamp_ms=world.now_ms,
+                    key=key.encode(),
+                    value=value.encode() if value else None,
+                )
+            ]
+        )
+        code = world.produce_batch(batch, topic=topic).error_code
+    return code
+
+
+def put_without_key(world: World) -> int:
+    return world.produce_batch(
+        requests.batch_of(["keyless"], now_ms=world.now_ms, key=None)
+    ).error_code
+
+
+def events(world: World) -> list[str]:
+    return [event for event, _ in world.broker.notes]
+
+
+def test_the_newest_value_of_each_key_stays() -> None:
+    world = compacted_world()
+    put(world, "a=1 b=1 a=2 c=1 b=2 z=active")
+    world.broker.advance(BACKOFF_MS - 1)
+    assert world.read() == ["1", "1", "2", "1", "2", "active"]
+    world.broker.advance(1)
+    assert world.read() == ["2", "1", "2", "active"]
+    assert world.hosted().log.cleaned_offset == 5
+    assert events(world).count("log_compacted") == 1
+    stats = world.broker.running.compaction.stats
+    assert (stats.passes, stats.last.records_in, stats.last.records_out) == (1, 5, 3)
+    assert stats.bytes_out < stats.bytes_in
+    world.broker.check()
+
+
+def test_nothing_dirty_means_no_pass() -> None:
+    world = compacted_world()
+    put(world, "a=1 a=2 z=active")
+    world.broker.advance(3 * BACKOFF_MS)
+    put(world, "z=active")
+    assert world.broker.running.compaction.stats.passes == 1
+    assert world.broker.running.compaction.dirty_ratio_max == 0.0
+
+
+def test_several_dirty_logs_follow_each_other_at_once() -> None:
+    world = compacted_world()
+    world.create("u", configs=COMPACT)
+    for topic in (TOPIC, "u"):
+        put(world, "a=1 a=2 z=active", topic)
+    world.broker.advance(BACKOFF_MS)
+    assert world.broker.running.compaction.stats.passes == 2
+
+
+def test_other_topics_are_left_as_they_are() -> None:
+    world = World(topic=False)
+    world.create(TOPIC, configs=ROLL)
+    put(world, "a=1 a=2 z=active")
+    world.broker.advance(3 * BACKOFF_MS)
+    assert world.read() == ["1", "2", "active"]
+
+
+def test_compaction_can_be_switched_on_and_off_for_a_topic() -> None:
+    """Records without a key from before go; afterwards nothing does any more."""
+    world = World(topic=False)
+    world.create(TOPIC, configs=ROLL | {"min.cleanable.dirty.ratio": "0"})
+    put_without_key(world)
+    put(world, "a=1 a=2 z=active")
+    world.alter(TOPIC, cleanup_policy="compact")
+    assert put_without_key(world) == ErrorCode.INVALID_RECORD
+    world.broker.advance(BACKOFF_MS)
+    assert world.read() == ["2", "active"]
+    world.alter(TOPIC, cleanup_policy="delete")
+    assert put_without_key(world) == ErrorCode.NONE
+    put(world, "a=3 a=4 z=active")
+    world.broker.advance(5 * BACKOFF_MS)
+    assert world.read() == ["2", "active", "keyless", "3", "4", "active"]
+
+
+def test_a_broker_can_do_without_compaction() -> None:
+    world = World(topic=False, configs={"log.cleaner.enable": "false"})
+    world.create(TOPIC, configs=COMPACT)
+    put(world, "a=1 a=2 z=active")
+    world.broker.advance(10 * BACKOFF_MS)
+    assert world.read() == ["1", "2", "active"]
+
+
+def test_lazily_flushed_records_are_put_on_disk_first() -> None:
+    world = compacted_world(flush_messages="1000000")
+    put(world, "a=1 a=2 z=active")
+    assert world.hosted().log.flushed_offset == 0
+    world.broker.advance(3 * BACKOFF_MS)
+    assert world.read() == ["2", "active"]
+
+
+def test_the_longest_lag_makes_a_quiet_log_roll_and_be_compacted() -> None:
+    world = World(topic=False, configs={"log.retention.check.interval.ms": "1000"})
+    world.create(TOPIC, configs={"cleanup.policy": "compact", "max.compaction.lag.ms": "60000"})
+    put(world, "a=1 a=2")
+    world.broker.advance(50_000)
+    assert world.read() == ["1", "2"]
+    world.broker.advance(40_000)
+    assert world.read() == ["2"]
+
+
+def test_retention_applies_as_well_where_both_policies_are_named() -> None:
+    world = compacted_world(cleanup_policy="compact,delete", retention_ms="600000")
+    put(world, "a=1 a=2 b=1 z=active")
+    world.broker.advance(BACKOFF_MS)
+    assert world.read() == ["2", "1", "active"]
+    world.broker.advance(1_000_000)
+    assert world.read() == []
+    put(world, "a=3 a=4 z=active")
+    world.broker.advance(BACKOFF_MS)
+    assert world.read() == ["4", "active"]
+    world.broker.check()
+
+
+@pytest.mark.parametrize("end", ["stop", "kill", "crash"])
+@pytest.mark.parametrize("steps", range(0, 30, 2))
+def test_the_broker_may_end_at_any_step(steps: int, end: str) -> None:
+    world = compacted_world()
+    put(world, "a=1 b=1 a=2 c=1 b=2 z=active")
+    world.broker.clock.advance(BACKOFF_MS)
+    for _ in range(steps):
+        world.broker.step()
+    broker = world.broker
+    world.reopened({"stop": broker.stop, "kill": broker.kill, "crash": broker.crash}[end])
+    assert world.read() in (["1", "1", "2", "1", "2", "active"], ["2", "1", "2", "active"])
+    world.broker.advance(2 * BACKOFF_MS)
+    assert world.read() == ["2", "1", "2", "active"]
+    world.broker.check()
+
+
+@pytest.mark.parametrize("steps", range(0, 30, 2))
+def test_a_topic_may_be_deleted_at_any_step(steps: int) -> None:
+    world = compacted_world()
+    put(world, "a=1 b=1 a=2 c=1 b=2 z=active")
+    world.broker.clock.advance(BACKOFF_MS)
+    for _ in range(steps):
+        world.broker.step()
+    answer = world.ask(requests.delete_topic(TOPIC, version=6), DeleteTopicsResponse, 6)
+    assert answer.responses[0].error_code == ErrorCode.NONE
+    world.create(TOPIC, configs=COMPACT)
+    put(world, "a=3 a=4 z=active")
+    world.broker.advance(2_000_000)
+    assert world.read() == ["4", "active"]
+    assert not world.broker.failures
+    assert not world.broker.running.compaction.uncleanable
+
+
+def test_a_damaged_log_is_left_alone_and_says_why() -> None:
+    world = compacted_world()
+    put(world, "a=1 a=2 z=active")
+    world.broker.fs.flip_bit("/data/t-0/00000000000000000000.log", 65)
+    world.create("u", configs=COMPACT)
+    put(world, "a=1 a=2 z=active", "u")
+    world.broker.advance(3 * BACKOFF_MS)
+    (reason,) = world.broker.running.compaction.uncleanable.values()
+    assert "00000000000000000000.log, byte 0" in reason
+    assert world.read("u") == ["2", "active"]
+    assert events(world).count("log_uncleanable") == 1
+    assert not [name for name in world.broker.fs.list("/data/t-0") if name.endswith(".cleaned")]
+    world.reopened(world.broker.kill)
+    assert world.broker.running.compaction.uncleanable == {}
+
+
+class FailingCleaner:
+    """Fails as told, and counts."""
+
+    def __init__(self, outcome: Callable[[CleanJob], Outcome]) -> None:
+        self.calls = 0
+        self._outcome = outcome
+
+    def run(
+        self, job: CleanJob, *, bytes_per_second_max: float | None, done: Callable[[Outcome], None]
+    ) -> None:
+        assert bytes_per_second_max is None
+        self.calls += 1
+        done(self._outcome(job))
+
+
+def test_a_cleaner_that_dies_is_tried_again_later_and_later_and_not_for_ever() -> None:
+    world = compacted_world()
+    cleaner = FailingCleaner(lambda job: CleanerFailed(reason="it died"))
+    world.broker.running.compaction._cleaner = cleaner
+    put(world, "a=1 a=2 z=active")
+    calls = []
+    for _ in range(12):
+        world.broker.advance(BACKOFF_MS)
+        calls.append(cleaner.calls)
+    assert calls[:7] == [1, 1, 2, 2, 2, 2, FAILURES_MAX]
+    assert calls[-1] == FAILURES_MAX
+    (reason,) = world.broker.running.compaction.uncleanable.values()
+    assert "it died" in reason
+    assert world.read() == ["1", "2", "active"]
+
+
+def test_a_full_disk_postpones_compaction() -> None:
+    world = compacted_world()
+    put(world, "a=1 a=2 z=active")
+    fs = world.broker.fs
+    fs.capacity_bytes = fs.used_bytes
+    world.broker.advance(BACKOFF_MS)
+    assert world.read() == ["1", "2", "active"]
+    assert "compaction_postponed" in events(world)
+    fs.capacity_bytes = None
+    world.broker.advance(10 * BACKOFF_MS)
+    assert world.read() == ["2", "active"]
+
+
+@pytest.mark.parametrize("operation", range(0, 60, 3))
+def test_a_failing_disk_takes_the_directory_offline_and_nothing_is_mixed(operation: int) -> None:
+    world = compacted_world()
+    put(world, "a=1 b=1 a=2 c=1 b=2 z=active")
+    world.broker.fs.fail_after(operation, errno.EIO)
+    world.broker.advance(BACKOFF_MS)
+    world.broker.fs.fail_after(1 << 40)
+    world.reopened(world.broker.kill)
+    assert world.read() in (["1", "1", "2", "1", "2", "active"], ["2", "1", "2", "active"])
+    world.broker.advance(2 * BACKOFF_MS)
+    assert world.read() == ["2", "1", "2", "active"]
+
+
+def test_settings_are_read_before_every_look() -> None:
+    world = World(topic=False, configs={"log.cleaner.backoff.ms": "1000"})
+    world.create(TOPIC, configs=COMPACT)
+    put(world, "a=1 a=2 z=active")
+    world.broker.advance(1000)
+    assert world.read() == ["2", "active"]
+
+
+def test_a_cleaned_log_is_the_same_to_kafka_s_checkpoint() -> None:
+    world = compacted_world()
+    put(world, "a=1 a=2 z=active")
+    world.broker.advance(BACKOFF_MS + 61_000)
+    file = world.broker.fs.open("/data/cleaner-offset-checkpoint", OpenMode.READ)
+    assert file.read_at(100, 0) == b"0\n1\nt 0 2\n"
