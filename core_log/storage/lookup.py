@@ -7,7 +7,6 @@ among those that are visible.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Final, NamedTuple
 
 from ..kernel.ids import NO_TIMESTAMP
@@ -105,8 +104,7 @@ def _candidates(segment: Segment, start_offset: int, end_offset: int) -> Iterato
     known = segment.newest_up_to(first.batch.last_offset)
     newest = _whole_batch(segment, known, start_offset, end_offset)
     if newest is not None:
-        yield newest
-        walk = chain([first], walk)
+        yield newest  # of all up to the first of the walk, and that one too
     else:
         walk = segment.batches_near(start_offset)
     for found in walk:

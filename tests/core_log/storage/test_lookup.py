@@ -166,11 +166,12 @@ def test_the_newest_record_of_an_emptied_batch_is_gone() -> None:
 
 def test_a_record_below_the_log_start_is_not_the_newest() -> None:
     """Though its batch reaches above the start and has its time in the header."""
-    world = world_of([[9, 1, 3, 2], [2]])
+    world = world_of([[9, 1, 3, 2], [5], [2]])
     world.log.raise_log_start(1)
-    assert world.log.max_timestamp_offset(end_offset=5) == (3, 2, 4)
-    world.log.raise_log_start(4)
-    assert world.log.max_timestamp_offset(end_offset=5) == (2, 4, 4)
+    assert world.log.max_timestamp_offset(end_offset=4) == (3, 2, 4)
+    assert world.log.max_timestamp_offset(end_offset=6) == (5, 4, 4)
+    world.log.raise_log_start(5)
+    assert world.log.max_timestamp_offset(end_offset=6) == (2, 5, 4)
 
 
 def test_the_newest_visible_record_is_found_by_the_indexes() -> None:
@@ -180,6 +181,22 @@ def test_the_newest_visible_record_is_found_by_the_indexes() -> None:
     for end in (1, 7, 250, 499):
         assert world.log.max_timestamp_offset(end_offset=end) == (end - 1, end - 1, 4)
         assert len(list(lookup._candidates(segment, 0, end))) <= 10
+    assert len(list(lookup._candidates(segment, 0, 500))) == 1
+
+
+def test_of_equal_times_in_two_segments_the_first_is_the_newest() -> None:
+    """Also when the second segment holds a newer one that nobody may see."""
+    world = world_of([[1], [5], [2], [3], [1], [4], [5], [9]])
+    assert world.log.segment_count == 2
+    assert world.log.max_timestamp_offset(end_offset=7) == (5, 1, 4)
+    assert world.log.max_timestamp_offset(end_offset=8) == (9, 7, 4)
+
+
+def test_a_later_segment_has_the_newest_record() -> None:
+    """By one millisecond."""
+    world = world_of([[5]] * 6 + [[6]])
+    assert world.log.segment_count == 2
+    assert world.log.max_timestamp_offset(end_offset=7) == (6, 6, 4)
 
 
 def test_append_time_counts_for_every_record() -> None:
