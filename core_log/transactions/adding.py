@@ -10,7 +10,6 @@ from typing import Final
 
 from ..kernel.effects import Turn
 from ..kernel.errors import ApiError, ErrorCode
-from ..protocol.coordinator.frames import batch_bytes
 from ..protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from ..protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -21,7 +20,7 @@ from ..protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
-from .records import transaction_record
+from .records import record_bytes_max
 from .refusals import ADD_PARTITIONS_IN_TRANSACTIONS_SINCE
 from .state import Call, ShardState, answer, is_next_producer, refuse, send_away
 from .transaction import (
@@ -33,10 +32,6 @@ from .transaction import (
 )
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
-
-_PARTITION_BYTES: Final = 4
-_TOPIC_BYTES: Final = 8
-"""Length, count and tags around a topic's name and partitions, at most."""
 
 
 def add_partitions(
@@ -166,10 +161,7 @@ def _check_room(
     """Raises ApiError when the transaction would have too many partitions for its record."""
     config = state.config
     count = len(transaction.partitions) + len(new)
-    record = transaction_record(transaction, feature_level=state.cluster.transaction_version())
-    size = batch_bytes([record]) + sum(
-        _TOPIC_BYTES + len(topic.encode()) + _PARTITION_BYTES for topic, _ in new
-    )
+    size = record_bytes_max(transaction.transactional_id, [*transaction.partitions, *new])
     if count > config.transaction_partitions_max or size > config.batch_bytes_max:
         turn.note(
             "transaction_too_large",

@@ -12,7 +12,13 @@ from typing import Final
 
 from ..kernel.effects import Record
 from ..kernel.ids import NO_PRODUCER_ID
-from ..protocol.coordinator.frames import UnreadableRecordError, read_body, read_prefix, with_prefix
+from ..protocol.coordinator.frames import (
+    UnreadableRecordError,
+    batch_bytes,
+    read_body,
+    read_prefix,
+    with_prefix,
+)
 from ..protocol.coordinator.transaction_log import (
     PartitionsSchema,
     TransactionLogKey,
@@ -32,6 +38,11 @@ _TOPIC: Final = "__transaction_state"
 _PLAIN_VERSION: Final = 0
 _FLEXIBLE_VERSION: Final = 1
 _FLEXIBLE_SINCE_FEATURE_LEVEL: Final = 1
+_FIXED_BYTES_MAX: Final = 72
+"""Version 2, ids and epoch 34, timeout, state and times 21, count 5, tags 10."""
+_TOPIC_BYTES_MAX: Final = 8
+"""Around a topic's name: its length, the count of its partitions, tags."""
+_PARTITION_BYTES: Final = 4
 _STATE_BY_NUMBER: Final = {state.number: state for state in STORED}
 
 
@@ -87,6 +98,24 @@ def transaction_record(transaction: Transaction, *, feature_level: int) -> Recor
 def tombstone(transactional_id: str) -> Record:
     """The record that deletes a transactional id."""
     return _key(transactional_id), None
+
+
+def record_bytes_max(transactional_id: str, partitions: Iterable[TopicPartition]) -> int:
+    """Bytes that a batch with any later record of such a transaction takes at most.
+
+    Whatever its state and the version of its record: a transaction that could begin can end.
+    """
+    topics = set[str]()
+    count = 0
+    for topic, _ in partitions:
+        topics.add(topic)
+        count += 1
+    value_bytes = (
+        _FIXED_BYTES_MAX
+        + sum(_TOPIC_BYTES_MAX + len(topic.encode()) for topic in topics)
+        + _PARTITION_BYTES * count
+    )
+    return batch_bytes([(_key(transactional_id), None)]) + value_bytes
 
 
 def _read_value(transactional_id: str, data: bytes) -> Transaction:

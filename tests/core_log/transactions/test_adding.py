@@ -3,6 +3,7 @@
 import pytest
 
 from headwater.core_log.kernel.errors import ErrorCode
+from headwater.core_log.protocol.coordinator.frames import batch_bytes
 from headwater.core_log.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
 
 from .conversation import Conversation
@@ -153,15 +154,15 @@ def test_a_transaction_has_so_many_partitions_and_no_more() -> None:
 @pytest.mark.parametrize("name_length", [1, 30, 249])
 def test_the_record_of_a_transaction_fits_into_a_batch(name_length: int) -> None:
     """Or its end could not be written."""
-    bound = 1_500
+    bound = 600 + 4 * name_length
     talk = Conversation(batch_bytes_max=bound, transaction_partitions_max=10_000)
-    talk.run("a init")
+    talk.run("a init\nepoch 32766")
     name, count = "t" * name_length, 0
-    while "NONE" in talk.run(f"a add {name}{count}-{count}"):
+    while "NONE" in talk.run(f"a add {name}{count}-{count} as=1/32766"):
         count += 1
-    value = talk.log[-1][1]
-    assert value is not None
-    assert bound * 0.85 - name_length < len(value) + 100 <= bound
+    talk.run("a commit as=1/32766")
+    assert talk.transaction().next_producer_id == 2  # the longest record there is
+    assert bound * 0.6 < batch_bytes([talk.log[-1]]) <= bound
 
 
 def test_a_request_names_one_transaction() -> None:

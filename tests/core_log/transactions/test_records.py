@@ -8,10 +8,11 @@ the first had a transaction open.
 
 import pytest
 
-from headwater.core_log.protocol.coordinator.frames import UnreadableRecordError
+from headwater.core_log.protocol.coordinator.frames import UnreadableRecordError, batch_bytes
 from headwater.core_log.transactions.records import (
     TransactionRecord,
     read_record,
+    record_bytes_max,
     tombstone,
     transaction_record,
 )
@@ -165,6 +166,18 @@ def test_level_1_has_tagged_fields() -> None:
     _, data = transaction_record(a_transaction(), feature_level=1)
     assert data is not None
     assert data[:2] == b"\0\1"
+
+
+@pytest.mark.parametrize("topics", [0, 1, 200])
+@pytest.mark.parametrize("level", [0, 2])
+def test_a_record_is_never_larger_than_its_bound(topics: int, level: int) -> None:
+    """Nor much smaller."""
+    one = a_transaction()
+    one.previous_producer_id, one.client_version = 2**62, 2 if level else 0
+    one.next_producer_id = 2**62 if level else -1
+    one.partitions = {(f"topic-{n}", p): None for n in range(topics) for p in range(3)}
+    size = batch_bytes([transaction_record(one, feature_level=level)])
+    assert size <= record_bytes_max("x", one.partitions) <= size + 40 + 5 * topics
 
 
 def test_a_tombstone_deletes_an_id() -> None:
