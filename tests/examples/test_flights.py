@@ -37,13 +37,39 @@ def test_a_record_is_keyed_by_carrier_and_carries_its_time() -> None:
 
 
 @pytest.mark.slow
+def test_flights_are_in_the_order_of_departure() -> None:
+    """The data set has October right behind January; whoever is last there is not the latest."""
+    times = [timestamp_ms for _, _, timestamp_ms in dataset.records(dataset.load(30_000))]
+    assert times == sorted(times)
+
+
+def test_the_last_flight_of_an_aircraft_is_its_row() -> None:
+    """As pandas finds it; flights without a tail number belong to no aircraft."""
+    frame = dataset.load(1_000)
+    latest: dict[str, int] = {}
+    for _, value, _ in dataset.records(frame):
+        flight = msgspec.json.decode(value, type=Flight)
+        if flight.tailnum is not None:
+            latest[flight.tailnum] = flight.row
+    assert dataset.expected_latest(frame) == latest
+
+
+@pytest.mark.slow
 def test_the_demo_counts_every_flight_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A broker is started, a reader is killed, nothing is missed; the folder stays behind."""
+    """A reader is killed, then a copier and the broker; nothing is missed, nothing doubled.
+
+    Compaction leaves the latest flight of each aircraft. The folder stays behind.
+    """
     directory = tmp_path / "demo"
     assert run(Options(directory=directory, flight_limit=SLICE))
     told = capsys.readouterr().out
     assert "killed (SIGKILL)" in told
     assert "every sum equals pandas'" in told
+    assert told.count("copier killed (SIGKILL)") == 2
+    assert "broker killed (SIGKILL) too" in told
+    assert f"{SLICE:,} distinct flights in the copy, 0 twice" in told
+    assert "have no tail number" in told
+    assert "the survivors are pandas' last flight per aircraft" in told
     assert (directory / "broker" / "broker.log").exists()
