@@ -10,6 +10,7 @@ from headwater.core_log.broker.handlers.list_offsets import (
     LATEST,
     LATEST_TIERED,
     MAX_TIMESTAMP,
+    READ_COMMITTED,
 )
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.messages.list_offsets import (
@@ -18,11 +19,15 @@ from headwater.core_log.protocol.messages.list_offsets import (
 )
 from headwater.core_log.testing import requests
 
+from ..transacting import FEW, Transactor
 from ..world import TOPIC, World
 
 
-def answer(world: World, timestamp: int, version: int = 11) -> ListOffsetsPartitionResponse:
+def answer(
+    world: World, timestamp: int, version: int = 11, *, read_committed: bool = False
+) -> ListOffsetsPartitionResponse:
     request = requests.list_offset(TOPIC, 0, timestamp)
+    request.isolation_level = READ_COMMITTED if read_committed else 0
     return world.ask(request, ListOffsetsResponse, version).topics[0].partitions[0]
 
 
@@ -67,7 +72,10 @@ def test_places_of_tiered_logs_are_those_of_one_that_is_not(three: World) -> Non
     assert answer(three, EARLIEST_PENDING).offset == -1
 
 
-@pytest.mark.parametrize(("place", "since"), [(MAX_TIMESTAMP, 7), (EARLIEST_LOCAL, 8)])
+@pytest.mark.parametrize(
+    ("place", "since"),
+    [(MAX_TIMESTAMP, 7), (EARLIEST_LOCAL, 8), (LATEST_TIERED, 9), (EARLIEST_PENDING, 11)],
+)
 def test_a_place_that_a_version_does_not_know_is_refused(
     three: World, place: int, since: int
 ) -> None:
@@ -80,3 +88,46 @@ def test_an_empty_log_has_no_times() -> None:
     assert answer(world, 0).offset == -1
     assert answer(world, MAX_TIMESTAMP).offset == -1
     assert answer(world, LATEST).offset == 0
+
+
+@pytest.mark.parametrize("timestamp", [-7, -100])
+@pytest.mark.parametrize("version", [1, 11])
+def test_a_place_that_nobody_knows_is_refused(three: World, timestamp: int, version: int) -> None:
+    assert answer(three, timestamp, version).error_code == ErrorCode.UNSUPPORTED_VERSION
+
+
+def test_who_reads_committed_records_sees_no_further_than_the_oldest_open_transaction() -> None:
+    """The end, a time and the highest time; what stands before it is found as ever."""
+    world = World(configs=FEW)
+    world.produce("before")
+    producer = Transactor(world)
+    assert producer.initialize() == ErrorCode.NONE
+    world.broker.clock.jump(1_000)
+    open_ms = world.now_ms
+    assert producer.send("open").error_code == ErrorCode.NONE
+    world.broker.clock.jump(1_000)
+    world.produce("behind")
+    assert answer(world, LATEST).offset == 3
+    assert answer(world, LATEST, read_committed=True).offset == 1
+    for timestamp, visible in [(open_ms, 1), (open_ms + 1, 2), (MAX_TIMESTAMP, 2)]:
+        assert answer(world, timestamp).offset == visible
+    assert answer(world, open_ms, read_committed=True).offset == -1
+    assert answer(world, open_ms - 1_000, read_committed=True).offset == 0
+    assert answer(world, MAX_TIMESTAMP, read_committed=True).offset == 0
+    assert answer(world, EARLIEST, read_committed=True).offset == 0
+
+    assert producer.end(commit=True) == ErrorCode.NONE
+    assert answer(world, LATEST, read_committed=True).offset == 4
+    assert answer(world, open_ms, read_committed=True).offset == 1
+
+
+def test_the_start_moves_with_deleted_records() -> None:
+    """And what lies below it is found by no time."""
+    world = World()
+    for jump_ms in (0, 10_000, -5_000):
+        world.broker.clock.jump(jump_ms)
+        world.produce("v")
+    world.hosted().log.raise_log_start(2)
+    assert answer(world, EARLIEST).offset == answer(world, EARLIEST_LOCAL).offset == 2
+    assert answer(world, 0).offset == 2
+    assert answer(world, MAX_TIMESTAMP).offset == 2
