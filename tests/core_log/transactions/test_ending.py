@@ -155,6 +155,8 @@ def test_at_the_last_epoch_a_new_id_comes_with_the_answer() -> None:
             a INVALID_TXN_STATE
         a commit as=1/32765
             a INVALID_PRODUCER_ID_MAPPING
+        a commit as=2/-1
+            a PRODUCER_FENCED
         a add t-0
             log x Ongoing 2/0 t-0 v2
             a NONE
@@ -217,6 +219,46 @@ def test_a_fenced_producer_is_no_retry_of_its_successor() -> None:
     talk.check("""
         a commit
             a PRODUCER_FENCED
+    """)
+
+
+def test_who_was_replaced_at_the_last_epoch_has_not_missed_its_new_id() -> None:
+    """The new id came with another producer's start."""
+    talk = Conversation()
+    talk.run("a init\nepoch 32766\nb init")
+    talk.check("""
+        a abort as=1/32766
+            a INVALID_PRODUCER_ID_MAPPING
+        a commit as=1/32766
+            a INVALID_PRODUCER_ID_MAPPING
+    """)
+
+
+def test_nobody_is_told_the_epoch_of_fences() -> None:
+    """Kafka before 4.2 left a transaction that it fenced at the last epoch there."""
+    talk = Conversation()
+    talk.run("a init\na add t-0\na abort\nmarkers\nepoch 32767\ncrash")
+    talk.check("""
+        a abort as=1/32766
+            a PRODUCER_FENCED
+    """)
+
+
+def test_only_the_last_end_has_a_retry() -> None:
+    """One from before is a producer's that slept through a transaction of its successor."""
+    talk = Conversation()
+    talk.run("a init\na add t-0\na commit\nmarkers\na add t-0\na commit")
+    talk.check("""
+        a commit as=1/0
+            a PRODUCER_FENCED
+        a commit as=1/1
+            a CONCURRENT_TRANSACTIONS
+        markers
+            log x CompleteCommit 1/2 v2
+        a commit as=1/0
+            a PRODUCER_FENCED
+        a commit as=1/1
+            a NONE 1/2
     """)
 
 
