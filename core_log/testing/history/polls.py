@@ -9,11 +9,19 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import final
+from typing import Final, final
 
 from .events import Moved, Poll
 from .index import Index, Log, at
 from .rules import Anomaly, Rule
+
+RULES: Final = {
+    (False, False): Rule.POLL_SKIP,
+    (False, True): Rule.INT_POLL_SKIP,
+    (True, False): Rule.NONMONOTONIC_POLL,
+    (True, True): Rule.INT_NONMONOTONIC_POLL,
+}
+"""By whether the reader went back, and whether that was inside one poll or transaction."""
 
 
 def out_of_order_polls(index: Index, *, allowed: Counter[Rule]) -> Iterator[Anomaly]:
@@ -29,11 +37,7 @@ def out_of_order_polls(index: Index, *, allowed: Counter[Rule]) -> Iterator[Anom
             if jump.is_excused:
                 allowed[jump.rule] += 1
             else:
-                facts = (
-                    f"{event.process} came from offset {jump.position} to "
-                    f"{at(jump.log.partition, jump.offset)}"
-                )
-                yield Anomaly(rule=jump.rule, facts=facts)
+                yield Anomaly(rule=jump.rule, facts=f"{event.process} {jump}")
 
 
 @final
@@ -68,7 +72,15 @@ class _Jump:
     log: Log
     position: int
     offset: int
+    skipped: int | None
+    """The first offset passed over."""
     is_excused: bool
+
+    def __str__(self) -> str:
+        facts = f"came from offset {self.position} to {at(self.log.partition, self.offset)}"
+        if self.skipped is None:
+            return facts
+        return f"{facts} over {self.log.at[self.skipped].value!r} at {self.skipped}"
 
 
 @final
@@ -85,7 +97,7 @@ class _Walk:
         }
 
     def jumps(self, reader: _Reader, poll: Poll) -> Iterator[_Jump]:
-        """Moves the reader through the poll; every step that is not to the next record."""
+        """Moves the reader through the poll; every step back or over a record."""
         reader.begin(poll)
         inside = reader.inside
         log, position, is_inside = None, -1, False
@@ -97,21 +109,17 @@ class _Walk:
                 is_inside = log in inside
                 position = inside[log] if is_inside else reader.before.get(log, offset - 1)
             if offset != position + 1:
-                rule = self._rule(poll, log, position, offset, is_inside=is_inside)
-                if rule is not None:
+                is_back = offset <= position
+                skipped = None if is_back else self._skipped(poll, log, position, offset)
+                if is_back or skipped is not None:
+                    rule = RULES[is_back, is_inside]
                     is_excused = reader.has_rebalanced if is_inside else poll.subscribed
-                    yield _Jump(rule, log, position, offset, is_excused)
+                    yield _Jump(rule, log, position, offset, skipped, is_excused)
             position, is_inside = offset, True
         if log is not None:
             inside[log] = position
 
-    def _rule(
-        self, poll: Poll, log: Log, position: int, offset: int, *, is_inside: bool
-    ) -> Rule | None:
-        if offset <= position:
-            return Rule.INT_NONMONOTONIC_POLL if is_inside else Rule.NONMONOTONIC_POLL
+    def _skipped(self, poll: Poll, log: Log, position: int, offset: int) -> int | None:
         known = self._visible[log] if poll.read_committed else log.offsets
         number = bisect_right(known, position)
-        if number < len(known) and known[number] < offset:
-            return Rule.INT_POLL_SKIP if is_inside else Rule.POLL_SKIP
-        return None
+        return known[number] if number < len(known) and known[number] < offset else None

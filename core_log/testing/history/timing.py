@@ -100,7 +100,8 @@ def _lags(index: Index, polls: Sequence[Poll]) -> dict[str, Spread]:
             positions[poll.process, log] = end
             if position is not None:
                 since_ms = waiting[log][bisect_left(log.offsets, position)]
-                lags.setdefault(poll.process, []).append(max(0, int(poll.at_ms - since_ms)))
+                lag_ms = 0 if since_ms > poll.at_ms else int(poll.at_ms - since_ms)
+                lags.setdefault(poll.process, []).append(lag_ms)
     spreads = {process: spread(found) for process, found in lags.items()}
     return {process: found for process, found in spreads.items() if found is not None}
 

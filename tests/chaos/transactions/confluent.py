@@ -1,6 +1,7 @@
 """librdkafka, through confluent-kafka, as the roles want a client. Speaks transactions as before
 KIP-890 (version 1)."""
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, final
@@ -119,7 +120,7 @@ class _Sender:
         )
 
     def commit(self) -> None:
-        self._producer.flush(CALL_SECONDS)
+        self._call(lambda: self._producer.flush(CALL_SECONDS))
         self._call(lambda: self._producer.commit_transaction(CALL_SECONDS))
 
     def abort(self) -> None:
@@ -134,7 +135,8 @@ class _Sender:
             self._producer.poll(0.05)
 
     def close(self) -> None:
-        self._producer.flush(0.1)
+        with contextlib.suppress(KafkaException):  # a fatal one, which has been told before
+            self._producer.flush(0.1)
 
     def _call(self, act: Callable[[], object]) -> None:
         """Repeats what the library calls safe to repeat."""

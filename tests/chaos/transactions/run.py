@@ -82,6 +82,7 @@ def run(
         blows=storm.blows,
         failures=failures,
         connection_count=proxy.line_count,
+        has_hole=kind == "kafka",
     )
 
 
