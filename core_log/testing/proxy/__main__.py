@@ -74,8 +74,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=int, default=0, help="of the proxy; a free one by default")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     parser.add_argument("--seconds", type=float, help="end by itself after that time")
-    parser.add_argument("--latency-ms", default=(0, 0), type=_range, metavar=RANGE)
-    parser.add_argument("--slice-bytes", type=_range, metavar=RANGE)
+    parser.add_argument(
+        "--latency-ms", default=(0, 0), type=_range, metavar=RANGE, help="of every frame"
+    )
+    parser.add_argument(
+        "--slice-bytes", type=_range, metavar=RANGE, help="write frames in such pieces"
+    )
     parser.add_argument(
         "--late",
         type=_late,
@@ -88,7 +92,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--reset-share", type=float, default=0.0, help="of all requests")
     parser.add_argument("--reset-every-seconds", type=float, help="some connections; an average")
     parser.add_argument("--stall-every-seconds", type=float, help="one way; an average")
-    parser.add_argument("--stall-ms", default=(100, 2_000), type=_range, metavar=RANGE)
+    parser.add_argument(
+        "--stall-ms", default=(100, 2_000), type=_range, metavar=RANGE, help="its time"
+    )
     return parser
 
 
@@ -126,12 +132,15 @@ def _range(text: str) -> Range:
 @_parsed("API_KEY:SHARE:LEAST_MS:MOST_MS")
 def _late(text: str) -> Late:
     api_key, share, least, most = text.split(":")
-    return Late(
+    late = Late(
         api_key=int(api_key),
         share=float(share),
         delay_ms=(int(least), int(most)),
         cuts_client=True,
     )
+    if not (0 <= late.share <= 1 and 0 <= late.delay_ms[0] <= late.delay_ms[1]):
+        raise ValueError(text)
+    return late
 
 
 def _say(text: str) -> None:
