@@ -94,6 +94,7 @@ def test_version_2_raises_the_epoch_at_the_end(version: int, is_commit: bool) ->
 def test_a_fence_raises_the_epoch_once(version: int, last: int) -> None:
     """Twice would run over at the last epoch (KAFKA-19367)."""
     one = a_transaction(S.ONGOING, epoch=3)
+    one.last_producer_epoch = 2
     one.fence()
     one.end(is_commit=False, client_version=version, next_producer_id=-1, now_ms=20)
     assert (one.producer_epoch, one.last_producer_epoch) == (4, last)
