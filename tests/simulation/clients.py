@@ -119,6 +119,11 @@ class Client:
         """Nothing is left to be answered when the run ends."""
         return True
 
+    @property
+    def is_ready(self) -> bool:
+        """It need not wait for an answer."""
+        return not self.waiting or self.now_ms - self.asked_ms > self.patience_ms
+
     def act(self) -> None:
         """Do the next thing: connect, give up on a dead connection, or ask."""
         if self.line is None:

@@ -11,7 +11,7 @@ from headwater.core_log.testing import requests
 from headwater.core_log.testing.history import OffsetsFetched, Poll
 from headwater.core_log.testing.transaction_requests import committed_records
 
-from .clients import MAIN, Client, Member
+from .clients import MAIN, Client, Member, Producer
 from .ledger import Entry
 from .transacting import LATEST, Append, Bank, Engine, Offsets
 
@@ -21,6 +21,7 @@ COPIES: Final = "copies"
 """What workers make of the main topic."""
 KEYS: Final = 5
 """In the compacted topic; few, so that most records are superseded."""
+FEED_RECORDS: Final = 20
 BATCH_RECORDS_MAX: Final = 4
 """Inputs that a worker takes into one transaction."""
 
@@ -270,6 +271,15 @@ class Worker(Impatient, Member):
             else:
                 self.positions.pop(partition, None)
         self._copied = {}
+
+
+class Feeder(Producer):
+    """Keeps the workers' topic a little ahead of them."""
+
+    def _send_new(self) -> None:
+        copied = sum(max(0, offset) for offset in self.world.committed.values())
+        if self.sent_count - copied < FEED_RECORDS:
+            super()._send_new()
 
 
 class IsolatedReader(Client):

@@ -25,44 +25,42 @@ from headwater.core_log.records.batch import Batch, scan
 from headwater.core_log.records.record import Record, decode_records
 from headwater.core_log.testing import requests
 from headwater.core_log.testing.history import Acked, Event, Poll, check
+from headwater.core_log.testing.network import Direction
 from headwater.core_log.testing.transaction_requests import committed_records, is_abort_marker
 
-from .clients import MAIN, Producer
+from .clients import MAIN
 from .ledger import Book, Found, Place
 from .run import Run
 from .transacting import LATEST, Engine
-from .transaction_clients import COPIES, LEDGER, IsolatedReader, Transactor, Worker
+from .transaction_clients import COPIES, LEDGER, Feeder, IsolatedReader, Transactor, Worker
 
 ALL: Final = "transactions"
 GROUP: Final = "workers"
-QUIET: Final = {"network_faults": 0, "disk_full": 0, "disk_error": 0, "ends": 0, "big_jumps": 0}
+LATE: Final = {
+    "transactors_1": 0, "transactors_2": 0, "zombies": 0, "workers_1": 0, "workers_2": 0,
+    "network_faults": 25, "stalls": 95, "patience_ms": 20, "delay_ms": 5, "timeout_ms": 60_000,
+    "partitions": 3,
+    "deaths": 0, "ends": 0, "disk_error": 0, "disk_full": 0, "disk_work": 500, "big_jumps": 0,
+    "steps": 5_000, "check_every": 20,
+}  # fmt: skip
+"""Nothing but connections that stall while their clients go on with new ones (KAFKA-17754)."""
 SCENARIOS: Final[dict[str, dict[str, int]]] = {
     ALL: {},
-    "late-1": {
-        "transactors_1": 3, "transactors_2": 0, "zombies": 0, "workers_1": 0, "workers_2": 0,
-        "network_faults": 60, "patience_ms": 300, "deaths": 0, "ends": 0, "disk_error": 0,
-        "disk_full": 0, "partitions": 3, "timeout_ms": 60_000, "big_jumps": 0,
-    },
-    "late-2": {
-        "transactors_1": 0, "transactors_2": 3, "zombies": 0, "workers_1": 0, "workers_2": 0,
-        "network_faults": 60, "patience_ms": 300, "deaths": 0, "ends": 0, "disk_error": 0,
-        "disk_full": 0, "partitions": 3, "timeout_ms": 60_000, "big_jumps": 0,
-    },
+    "late-1": LATE | {"transactors_1": 3},
+    "late-2": LATE | {"transactors_2": 3},
+    "late-copies": LATE | {"workers_1": 2, "partitions": 2},
     "zombies": {"zombies": 2, "transactors_1": 0, "transactors_2": 0, "deaths": 10},
     "time-outs": {"timeout_ms": 1_000, "deaths": 20, "big_jumps": 10},
     "copies": {"transactors_1": 0, "transactors_2": 0, "zombies": 0, "workers_1": 2,
         "workers_2": 2},
-    "late-copies": {
-        "transactors_1": 0, "transactors_2": 0, "zombies": 0, "workers_1": 2, "workers_2": 0,
-        "network_faults": 60, "patience_ms": 300, "deaths": 0, "ends": 0, "disk_error": 0,
-        "disk_full": 0, "timeout_ms": 60_000, "big_jumps": 0,
-    },
     "crashes": {"ends": 20, "delay_ms": 5, "network_faults": 0, "patience_ms": 3_000},
 }  # fmt: skip
 """Which numbers a scenario fixes; the others are drawn."""
 SETTLE_MS: Final = 30_000
 """In which, after the last time-out, every marker must be written."""
 SETTLE_STEP_MS: Final = 500
+READY_CLIENTS: Final = 400
+"""How often in a thousand steps a client acts that has something to do."""
 DECIDED: Final = frozenset({"Empty", "CompleteCommit", "CompleteAbort", "Dead"})
 
 
@@ -87,6 +85,9 @@ class Tunables:
     delay_ms: int
     disk_work: int
     network_faults: int
+    stalls: int
+    """Of a hundred faults of the network: how many hold back what a client has just asked, until
+    the client may be elsewhere."""
     disk_full: int
     disk_error: int
     ends: int
@@ -95,6 +96,7 @@ class Tunables:
     load_step_bytes: int
     big_jumps: int
     checkpoint_ms: int
+    check_every: int
 
     @classmethod
     def draw(cls, dice: random.Random, steps: int, scenario: str = ALL) -> Self:
@@ -115,6 +117,7 @@ class Tunables:
             delay_ms=dice.choice((0, 5, 100)),
             disk_work=dice.choice((50, 200, 500)),
             network_faults=dice.choice((0, 5, 20, 60)),
+            stalls=dice.choice((0, 50)),
             disk_full=dice.choice((0, 0, 5)),
             disk_error=dice.choice((0, 0, 2)),
             ends=dice.choice((0, 2, 5)),
@@ -123,6 +126,7 @@ class Tunables:
             load_step_bytes=dice.choice((1, 200, 1_000_000)),
             big_jumps=dice.choice((0, 2)),
             checkpoint_ms=dice.choice((50, 1_000, 60_000)),
+            check_every=dice.choice((1, 10)),
         )
         return replace(drawn, **SCENARIOS[scenario])
 
@@ -148,6 +152,7 @@ class TransactionSwarm(Run):
                 "log.cleaner.enable": "false",
             },
         )
+        self.check_every = tunables.check_every
         self.partition_count = tunables.partitions
         self.committed: dict[tuple[str, int], int] = {}
         self.owners: dict[tuple[str, int, int], str] = {}
@@ -193,7 +198,7 @@ class TransactionSwarm(Run):
         self.clients = [
             *self.transactors,
             *self.workers,
-            *([Producer(self, "input", is_idempotent=True)] if self.workers else ()),
+            *([Feeder(self, "input", is_idempotent=True)] if self.workers else ()),
             IsolatedReader(self, "stable", read_committed=True),
             IsolatedReader(self, "eager", read_committed=False),
         ]
@@ -220,6 +225,25 @@ class TransactionSwarm(Run):
             patience_ms=self.tunables.patience_ms,
             deaths=self.tunables.deaths,
         )
+
+    def _move_on(self) -> None:
+        """Rather a client that has something to do: most wait for an answer most of the time."""
+        ready = [client for client in self.clients if client.is_ready]
+        if ready and self.dice.randrange(1000) < READY_CLIENTS:
+            self.dice.choice(ready).act()
+        else:
+            super()._move_on()
+
+    def _break_network(self) -> None:
+        if self.dice.randrange(100) >= self.tunables.stalls:
+            super()._break_network()
+            return
+        live = [client.line for client in (*self.transactors, *self.workers) if client.line]
+        left = [line for line in self.network.lines.values() if not line.is_open]
+        if left and self.dice.randrange(2):
+            self.dice.choice(left).resume(Direction.TO_BROKER)
+        elif live:
+            self.dice.choice(live).stall(Direction.TO_BROKER)
 
     # -- judging ----------------------------------------------------------------------------
 
