@@ -11,7 +11,7 @@ from ..kernel.ids import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from ..protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from .ending import fence
 from .state import Call, ShardState, answer, is_next_producer, refuse
-from .transaction import AT_REST, ENDING, EPOCH_MAX, Transaction, is_exhausted
+from .transaction import AT_REST, ENDING, Transaction, is_exhausted
 
 
 def init_producer_id(
@@ -109,7 +109,7 @@ def _give_identity(
             )
         else:
             transaction.raise_epoch(last_epoch=last_epoch, timeout_ms=timeout_ms, now_ms=now_ms)
-    elif expected == transaction.last_producer_epoch and epoch != EPOCH_MAX:
+    elif expected == transaction.last_producer_epoch:
         # A retry. Nobody else has initialized meanwhile, or the last epoch would be unknown.
         transaction.keep_epoch(timeout_ms=timeout_ms, now_ms=now_ms)
     else:

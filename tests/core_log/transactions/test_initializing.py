@@ -152,6 +152,13 @@ def test_the_retry_of_a_commit_may_be_an_init() -> None:
     """)
 
 
+def test_a_start_is_not_the_start_of_a_transaction() -> None:
+    """Lists by duration would show one that never was."""
+    talk = Conversation()
+    talk.run("a init\na add t-0\na commit\nmarkers\na init")
+    assert talk.transaction().start_ms == -1
+
+
 def test_a_known_producer_whose_id_expired_gets_a_new_one() -> None:
     """It recovers from UNKNOWN_PRODUCER_ID; nobody can be fenced by it."""
     Conversation().check("""
@@ -179,6 +186,8 @@ def test_when_the_epochs_are_used_up_a_new_id_comes() -> None:
             log x Empty 2/0
             a NONE 2/0
         a keep as=1/32765
+            a PRODUCER_FENCED
+        a keep as=1/0
             a PRODUCER_FENCED
     """)
     talk.run(f"epoch {EPOCH_MAX - 1}")
