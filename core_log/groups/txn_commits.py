@@ -25,7 +25,6 @@ from .classic import ClassicGroup, ClassicGroupState
 from .commit_checks import (
     TopicCommit,
     check_topic,
-    is_anything_known,
     records_of,
     stored,
     unknown_topic,
@@ -41,8 +40,7 @@ def commit_offsets_in_transaction(
     """Keep the offsets for the end of the transaction, and answer when they are committed."""
     commits = [_check_topic(state, topic, turn) for topic in request.topics]
     try:
-        if is_anything_known(commits):
-            _check_sender(state, request)
+        _check_sender(state, request)
         records = records_of(state, request.group_id, commits)
     except ApiError as error:
         turn.reply(waiting.reply_to, _response(request, commits, error.code))

@@ -10,6 +10,7 @@ from headwater.core_log.groups.offsets import Offsets
 
 PLACES = [Place("g", "t", 0), Place("g", "t", 1), Place("g", "u", 0), Place("h", "t", 0)]
 PRODUCER_IDS = [7, 8, 9]
+CROWDED = [PLACES[0]] * 4 + PLACES  # errors live where several transactions meet
 
 
 def at(number: int) -> CommittedOffset:
@@ -60,16 +61,15 @@ class History:
         )
 
 
-STEPS = st.one_of(
-    st.tuples(st.just("put"), st.sampled_from(PLACES), st.none()),
-    st.tuples(st.just("send"), st.sampled_from(PLACES), st.sampled_from(PRODUCER_IDS)),
-    st.tuples(st.just("remove"), st.sampled_from(PLACES), st.none()),
-    st.tuples(st.sampled_from(["commit", "abort"]), st.none(), st.sampled_from(PRODUCER_IDS)),
+STEPS = st.tuples(
+    st.sampled_from(["put", "send", "send", "send", "remove", "commit", "commit", "abort"]),
+    st.sampled_from(CROWDED),
+    st.sampled_from(PRODUCER_IDS),
 )
 
 
 @settings(max_examples=100)
-@given(st.lists(STEPS, max_size=25))
+@given(st.lists(STEPS, min_size=10, max_size=30))
 def test_the_youngest_record_stands(script: list[tuple[str, Place, int]]) -> None:
     """However transactions are interleaved and end: as a cleaned log would say."""
     offsets, history = Offsets(), History()
@@ -106,3 +106,24 @@ def test_an_overtaken_offset_is_pending_until_its_transaction_ends() -> None:
     assert offsets.end(7, is_commit=True) == []
     assert offsets.get(*place) == at(2)
     assert not offsets.is_pending(place)
+
+
+def test_the_second_word_of_a_transaction_is_its_younger_one() -> None:
+    """Younger than what another transaction has sent in between."""
+    offsets, place = Offsets(), PLACES[0]
+    for number, producer_id in enumerate([7, 8, 7]):
+        offsets.put_pending(producer_id, place, at(number))
+    assert offsets.end(7, is_commit=True) == [place]
+    assert offsets.end(8, is_commit=True) == []
+    assert offsets.get(*place) == at(2)
+
+
+def test_an_older_transaction_leaves_the_younger_one_alone() -> None:
+    """Whichever ends first."""
+    offsets, place = Offsets(), PLACES[0]
+    offsets.put_pending(7, place, at(1))
+    offsets.put_pending(8, place, at(2))
+    assert offsets.end(7, is_commit=True) == [place]
+    assert offsets.get(*place) == at(1)
+    assert offsets.end(8, is_commit=True) == [place]
+    assert offsets.get(*place) == at(2)

@@ -201,6 +201,8 @@ def test_a_member_of_another_generation_is_fenced() -> None:
             a t/0=UNKNOWN_MEMBER_ID
         a txn-commit t/0=5 instance=i
             a t/0=UNKNOWN_MEMBER_ID
+        a txn-commit t/0=5 gen=-1 as=- instance=i
+            a t/0=UNKNOWN_MEMBER_ID
         a fetch stable
             a fetched nothing
     """)
@@ -300,7 +302,7 @@ def test_a_group_has_a_name_and_a_producer_an_id() -> None:
 
 
 def test_unknown_topics_and_partitions_are_refused_one_by_one() -> None:
-    """What is known is kept; of nothing known the group is not asked."""
+    """What is known is kept, and unknown ones are unknown whoever asks."""
     pair().check("""
         a txn-commit t/0=1 t/4=1 w/0=1
             log 7: g t/0=1
