@@ -17,10 +17,12 @@ from typing import Any, Literal, Self, final
 Codec = Literal["none", "gzip", "snappy", "lz4", "zstd"]
 Acks = Literal["0", "1", "all"]
 Strategy = Literal["range", "cooperative-sticky"]
+Isolation = Literal["read_uncommitted", "read_committed"]
 
 CALL_TIMEOUT_SECONDS = 60.0
 FETCH_TIMEOUT_MS = 15_000
 SESSION_TIMEOUT_MS = 3_000
+TRANSACTION_TIMEOUT_MS = 60_000
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
@@ -229,6 +231,7 @@ class Client:
         start_offset: int = 0,
         count: int,
         timeout_ms: int = FETCH_TIMEOUT_MS,
+        isolation: Isolation = "read_uncommitted",
     ) -> list[Record]:
         """Up to ``count`` records by assignment, oldest first; fewer only after the time."""
         records = self.call(
@@ -238,8 +241,23 @@ class Client:
             offset=start_offset,
             count=count,
             timeout_ms=timeout_ms,
+            isolation=isolation,
         )
         return [_unpack(record) for record in records]
+
+    def transactor(
+        self, transactional_id: str, *, timeout_ms: int = TRANSACTION_TIMEOUT_MS
+    ) -> "Transactor":
+        """A producer with this transactional id; it fences whoever had the id before."""
+        self._requests += 1
+        opened = Transactor(self, f"transactor-{self._requests}")
+        self.call(
+            "open_transactor",
+            transactor=opened.name,
+            transactional_id=transactional_id,
+            transaction_timeout_ms=timeout_ms,
+        )
+        return opened
 
     def join(
         self,
@@ -312,6 +330,53 @@ class Member:
     def leave(self) -> None:
         """Close the consumer: a dynamic member leaves the group, a static one keeps its place."""
         self.client.call("leave", member=self.name)
+
+
+@final
+class Transactor:
+    """A transactional producer inside a driver."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client = client
+        self.name = name
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def begin(self) -> None:
+        self.client.call("begin", transactor=self.name)
+
+    def send(self, topic: str, records: Iterable[Record]) -> None:
+        """Send inside the transaction, and wait until the broker has the records."""
+        packed = [_pack(record) for record in records]
+        self.client.call("send", transactor=self.name, topic=topic, records=packed)
+
+    def send_position(
+        self, group: str, topic: str, partition: int, offset: int, *, member: Member | None = None
+    ) -> None:
+        """The group's position, stored when the transaction commits; as the member, if given."""
+        self.client.call(
+            "send_position",
+            transactor=self.name,
+            group=group,
+            topic=topic,
+            partition=partition,
+            offset=offset,
+            member=None if member is None else member.name,
+        )
+
+    def commit(self) -> None:
+        self.client.call("end", transactor=self.name, commit=True)
+
+    def abort(self) -> None:
+        self.client.call("end", transactor=self.name, commit=False)
+
+    def close(self) -> None:
+        """Close the producer, whatever state it is in."""
+        self.client.call("close_transactor", transactor=self.name)
 
 
 def _pack(record: Record) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pytest
 
 from .client import Acks, Client, Codec, Member, Record, Refused, Strategy
 from .conftest import OpenClient
+from .contract_transactions import TransactionContract
 from .data import fancy_headers, noise, partition_of, records
 from .waiting import eventually
 
@@ -31,7 +32,7 @@ INVALID_RECORD = 87
 HOUR_MS = 3_600_000
 
 
-class ClientContract:
+class ClientContract(TransactionContract):
     """Subclasses set ``client_name``; pytest runs the tests of the subclasses only."""
 
     client_name = ""

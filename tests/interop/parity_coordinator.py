@@ -4,6 +4,7 @@ from typing import Any
 
 from .parity import Ref, Step
 from .parity_steps import (
+    COMPLETE,
     EPOCH,
     NEW_END,
     OLD_PRODUCE,
@@ -106,7 +107,7 @@ def _init_producer_id() -> dict[str, list[Step]]:
             add(epoch=Ref("first")),
             write(OLD_PRODUCE, epoch=Ref("first")),
             init(None, epoch="second"),
-            settled(),
+            settled(*COMPLETE, "Empty"),
             init(None, epoch="third"),
             fetch(),
             fetch(committed=False),
@@ -116,7 +117,7 @@ def _init_producer_id() -> dict[str, list[Step]]:
             init(4),
             add(),
             init(None),
-            settled(),
+            settled(*COMPLETE, "Empty"),
             init(None),
             fetch(committed=False),
         ],
@@ -124,7 +125,7 @@ def _init_producer_id() -> dict[str, list[Step]]:
             init(4),
             add(),
             init(4, producer_id=PID, producer_epoch=EPOCH),
-            settled(),
+            settled(*COMPLETE, "Empty"),
             init(4, producer_id=PID, producer_epoch=EPOCH),
             described(),
         ],

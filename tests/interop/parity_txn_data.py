@@ -112,7 +112,7 @@ def _produce() -> dict[str, list[Step]]:
             add(epoch=Ref("first")),
             put(OLD_PRODUCE, epoch=Ref("first")),
             init(4),
-            settled(),
+            settled(*COMPLETE, "Empty"),
             put(None, epoch=Ref("first"), sequence=1),
             producers(),
         ],

@@ -31,6 +31,7 @@ class Operations:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self._members: dict[str, _Member] = {}
+        self._transactors: dict[str, AIOKafkaProducer] = {}
         self._admin = self._run(self._open_admin())
 
     async def _open_admin(self) -> AIOKafkaAdminClient:
@@ -126,18 +127,7 @@ class Operations:
             )
             await producer.start()
             try:
-                waiting = [
-                    await producer.send(
-                        topic,
-                        key=unpack(each["key"]),
-                        value=unpack(each["value"]),
-                        headers=unpack_headers(each["headers"]),
-                        partition=each["partition"],
-                        timestamp_ms=each["timestamp_ms"],
-                    )
-                    for each in records
-                ]
-                placed = [await future for future in waiting]
+                placed = await _send(producer, topic, records)
             finally:
                 await producer.stop()
             if acks == "0":
@@ -146,15 +136,65 @@ class Operations:
 
         return self._run(send_all())
 
+    def open_transactor(
+        self, *, transactor: str, transactional_id: str, transaction_timeout_ms: int
+    ) -> None:
+        async def start() -> AIOKafkaProducer:
+            producer = AIOKafkaProducer(
+                bootstrap_servers=self._bootstrap,
+                transactional_id=transactional_id,
+                transaction_timeout_ms=transaction_timeout_ms,
+                linger_ms=5,
+                request_timeout_ms=10_000,
+            )
+            await producer.start()
+            return producer
+
+        self._transactors[transactor] = self._run(start())
+
+    def begin(self, *, transactor: str) -> None:
+        self._run(self._transactors[transactor].begin_transaction())
+
+    def send(self, *, transactor: str, topic: str, records: list[Json]) -> None:
+        self._run(_send(self._transactors[transactor], topic, records))
+
+    def send_position(
+        self,
+        *,
+        transactor: str,
+        group: str,
+        topic: str,
+        partition: int,
+        offset: int,
+        member: str | None,  # noqa: ARG002 - of the group this client tells its name alone
+    ) -> None:
+        positions = {TopicPartition(topic, partition): offset}
+        producer = self._transactors[transactor]
+        self._run(producer.send_offsets_to_transaction(positions, group))
+
+    def end(self, *, transactor: str, commit: bool) -> None:
+        producer = self._transactors[transactor]
+        self._run(producer.commit_transaction() if commit else producer.abort_transaction())
+
+    def close_transactor(self, *, transactor: str) -> None:
+        self._run(self._transactors.pop(transactor).stop())
+
     def fetch(
-        self, *, topic: str, partition: int, offset: int, count: int, timeout_ms: int
+        self,
+        *,
+        topic: str,
+        partition: int,
+        offset: int,
+        count: int,
+        timeout_ms: int,
+        isolation: str,
     ) -> list[Json]:
         where = TopicPartition(topic, partition)
 
         async def read() -> list[Json]:
             records: list[Json] = []
             deadline = time.monotonic() + timeout_ms / 1000
-            async with self._reader() as consumer:
+            async with self._reader(isolation) as consumer:
                 consumer.assign([where])
                 consumer.seek(where, offset)
                 while len(records) < count and time.monotonic() < deadline:
@@ -169,9 +209,10 @@ class Operations:
         except OffsetOutOfRangeError as error:  # of the client's own: no broker error class
             raise Refused(1, str(error)) from error
 
-    def _reader(self) -> AIOKafkaConsumer:
+    def _reader(self, isolation: str = "read_uncommitted") -> AIOKafkaConsumer:
         return AIOKafkaConsumer(
             bootstrap_servers=self._bootstrap,
+            isolation_level=isolation,
             auto_offset_reset="none",
             enable_auto_commit=False,
             fetch_max_wait_ms=100,
@@ -258,6 +299,21 @@ class _Member:
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
         await self.consumer.stop()
+
+
+async def _send(producer: AIOKafkaProducer, topic: str, records: list[Json]) -> list[Any]:
+    waiting = [
+        await producer.send(
+            topic,
+            key=unpack(each["key"]),
+            value=unpack(each["value"]),
+            headers=unpack_headers(each["headers"]),
+            partition=each["partition"],
+            timestamp_ms=each["timestamp_ms"],
+        )
+        for each in records
+    ]
+    return [await future for future in waiting]
 
 
 def _raise_codes(outcomes: Any) -> None:

@@ -47,6 +47,7 @@ _KAFKA_CODE_OF_LOCAL = {
     KafkaError._UNKNOWN_PARTITION: 3,
     KafkaError._UNKNOWN_TOPIC: 3,
     KafkaError._AUTO_OFFSET_RESET: 1,
+    KafkaError._FENCED: 90,
 }
 """Errors that librdkafka raises in the broker's stead, as the code the broker would send."""
 
@@ -58,6 +59,7 @@ class Operations:
         self._common: Json = {"bootstrap.servers": bootstrap, "socket.nagle.disable": True}
         self._admin = AdminClient(self._common)
         self._members = Members()
+        self._transactors: dict[str, Producer] = {}
 
     def hello(self) -> Json:
         return {
@@ -137,37 +139,73 @@ class Operations:
                 "partitioner": "murmur2_random",
             }
         )
-        placed: list[tuple[int, int]] = [(-1, -1)] * len(records)
-        errors: list[KafkaError] = []
-        for index, each in enumerate(records):
-            optional: Json = {}
-            if each["partition"] is not None:
-                optional["partition"] = each["partition"]
-            if each["timestamp_ms"] is not None:
-                optional["timestamp"] = each["timestamp_ms"]
-            try:
-                producer.produce(
-                    topic,
-                    key=unpack(each["key"]),
-                    value=unpack(each["value"]),
-                    headers=[*unpack_headers(each["headers"])],
-                    on_delivery=_note(placed, errors, index),
-                    **optional,
-                )
-            except KafkaException as error:
-                raise _refused(error.args[0]) from error
-            producer.poll(0)
-        producer.flush(CALL_SECONDS)
-        if errors:
-            raise _refused(errors[0])
-        return placed
+        return _send(producer, topic, records)
+
+    def open_transactor(
+        self, *, transactor: str, transactional_id: str, transaction_timeout_ms: int
+    ) -> None:
+        producer = Producer(
+            {
+                **self._common,
+                "transactional.id": transactional_id,
+                "transaction.timeout.ms": transaction_timeout_ms,
+                "message.timeout.ms": min(transaction_timeout_ms, 15_000),
+                "linger.ms": 5,
+                "partitioner": "murmur2_random",
+            }
+        )
+        self._transactors[transactor] = producer
+        _tried(producer.init_transactions, CALL_SECONDS)
+
+    def begin(self, *, transactor: str) -> None:
+        _tried(self._transactors[transactor].begin_transaction)
+
+    def send(self, *, transactor: str, topic: str, records: list[Json]) -> None:
+        _send(self._transactors[transactor], topic, records)
+
+    def send_position(
+        self,
+        *,
+        transactor: str,
+        group: str,
+        topic: str,
+        partition: int,
+        offset: int,
+        member: str | None,
+    ) -> None:
+        """librdkafka wants a consumer's word for the group, even of one that never joined."""
+        positions = [TopicPartition(topic, partition, offset)]
+        if member is None:
+            consumer = Consumer({**self._common, "group.id": group})
+            metadata = consumer.consumer_group_metadata()
+            consumer.close()
+        else:
+            metadata = self._members.ask(member, "group_metadata")
+        producer = self._transactors[transactor]
+        _tried(producer.send_offsets_to_transaction, positions, metadata, CALL_SECONDS)
+
+    def end(self, *, transactor: str, commit: bool) -> None:
+        producer = self._transactors[transactor]
+        _tried(producer.commit_transaction if commit else producer.abort_transaction, CALL_SECONDS)
+
+    def close_transactor(self, *, transactor: str) -> None:
+        """librdkafka's producer ends with the object."""
+        self._transactors.pop(transactor)
 
     def fetch(
-        self, *, topic: str, partition: int, offset: int, count: int, timeout_ms: int
+        self,
+        *,
+        topic: str,
+        partition: int,
+        offset: int,
+        count: int,
+        timeout_ms: int,
+        isolation: str,
     ) -> list[Json]:
         consumer = Consumer(
             {
                 **self._common,
+                "isolation.level": isolation,
                 "group.id": "unused",
                 "enable.auto.commit": False,
                 "auto.offset.reset": "error",
@@ -274,13 +312,46 @@ class _ConfluentMember(Member):
         return [(each.topic, each.partition) for each in self._consumer.assignment()]
 
     def commit(self) -> None:
-        try:
-            self._consumer.commit(asynchronous=False)
-        except KafkaException as error:
-            raise _refused(error.args[0]) from error
+        _tried(self._consumer.commit, asynchronous=False)
+
+    def group_metadata(self) -> Any:
+        return self._consumer.consumer_group_metadata()
 
     def close(self) -> None:
         self._consumer.close()
+
+
+def _send(producer: Producer, topic: str, records: list[Json]) -> list[tuple[int, int]]:
+    """Send and wait; where each record came to lie."""
+    placed: list[tuple[int, int]] = [(-1, -1)] * len(records)
+    errors: list[KafkaError] = []
+    for index, each in enumerate(records):
+        optional: Json = {}
+        if each["partition"] is not None:
+            optional["partition"] = each["partition"]
+        if each["timestamp_ms"] is not None:
+            optional["timestamp"] = each["timestamp_ms"]
+        _tried(
+            producer.produce,
+            topic,
+            key=unpack(each["key"]),
+            value=unpack(each["value"]),
+            headers=[*unpack_headers(each["headers"])],
+            on_delivery=_note(placed, errors, index),
+            **optional,
+        )
+        producer.poll(0)
+    producer.flush(CALL_SECONDS)
+    if errors:
+        raise _refused(errors[0])
+    return placed
+
+
+def _tried(call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    try:
+        return call(*arguments, **options)
+    except KafkaException as error:
+        raise _refused(error.args[0]) from error
 
 
 def _note(

@@ -6,7 +6,13 @@ import time
 from typing import Any
 
 import kafka
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import (
+    KafkaAdminClient,
+    KafkaConsumer,
+    KafkaProducer,
+    OffsetAndMetadata,
+    TopicPartition,
+)
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.range import RangePartitionAssignor
@@ -36,6 +42,7 @@ class Operations:
         self._bootstrap = bootstrap
         self._admin = KafkaAdminClient(bootstrap_servers=bootstrap)
         self._members = Members()
+        self._transactors: dict[str, KafkaProducer] = {}
 
     def hello(self) -> Json:
         return {
@@ -114,33 +121,68 @@ class Operations:
             max_block_ms=10_000,
         )
         try:
-            futures = [
-                producer.send(
-                    topic,
-                    key=unpack(each["key"]),
-                    value=unpack(each["value"]),
-                    headers=unpack_headers(each["headers"]),
-                    partition=each["partition"],
-                    timestamp_ms=each["timestamp_ms"],
-                )
-                for each in records
-            ]
-            producer.flush(CALL_SECONDS)
-            placed = [self._ask(future.get, CALL_SECONDS) for future in futures]
-        except BrokerResponseError as error:
-            raise Refused(error.errno, str(error)) from error
+            placed = self._ask(_send, producer, topic, records)
         finally:
             producer.close(timeout=5)
         if acks == "0":
             return [(-1, -1)] * len(records)
         return [(each.partition, each.offset) for each in placed]
 
+    def open_transactor(
+        self, *, transactor: str, transactional_id: str, transaction_timeout_ms: int
+    ) -> None:
+        producer = KafkaProducer(
+            bootstrap_servers=self._bootstrap,
+            transactional_id=transactional_id,
+            transaction_timeout_ms=transaction_timeout_ms,
+            linger_ms=5,
+            max_block_ms=10_000,
+        )
+        self._transactors[transactor] = producer
+        self._ask(producer.init_transactions)
+
+    def begin(self, *, transactor: str) -> None:
+        self._ask(self._transactors[transactor].begin_transaction)
+
+    def send(self, *, transactor: str, topic: str, records: list[Json]) -> None:
+        self._ask(_send, self._transactors[transactor], topic, records)
+
+    def send_position(
+        self,
+        *,
+        transactor: str,
+        group: str,
+        topic: str,
+        partition: int,
+        offset: int,
+        member: str | None,
+    ) -> None:
+        metadata = group if member is None else self._members.ask(member, "group_metadata")
+        positions = {TopicPartition(topic, partition): OffsetAndMetadata(offset, "", -1)}
+        producer = self._transactors[transactor]
+        self._ask(producer.send_offsets_to_transaction, positions, metadata)
+
+    def end(self, *, transactor: str, commit: bool) -> None:
+        producer = self._transactors[transactor]
+        self._ask(producer.commit_transaction if commit else producer.abort_transaction)
+
+    def close_transactor(self, *, transactor: str) -> None:
+        self._transactors.pop(transactor).close(timeout=5)
+
     def fetch(
-        self, *, topic: str, partition: int, offset: int, count: int, timeout_ms: int
+        self,
+        *,
+        topic: str,
+        partition: int,
+        offset: int,
+        count: int,
+        timeout_ms: int,
+        isolation: str,
     ) -> list[Json]:
         consumer = KafkaConsumer(
             bootstrap_servers=self._bootstrap,
             auto_offset_reset="none",
+            isolation_level=isolation,
             enable_auto_commit=False,
             allow_auto_create_topics=False,
             fetch_max_wait_ms=100,
@@ -245,8 +287,27 @@ class _KafkaPythonMember(Member):
     def commit(self) -> None:
         self._consumer.commit()
 
+    def group_metadata(self) -> Any:
+        return self._consumer.group_metadata()
+
     def close(self) -> None:
         self._consumer.close()
+
+
+def _send(producer: KafkaProducer, topic: str, records: list[Json]) -> list[Any]:
+    futures = [
+        producer.send(
+            topic,
+            key=unpack(each["key"]),
+            value=unpack(each["value"]),
+            headers=unpack_headers(each["headers"]),
+            partition=each["partition"],
+            timestamp_ms=each["timestamp_ms"],
+        )
+        for each in records
+    ]
+    producer.flush(CALL_SECONDS)
+    return [future.get(CALL_SECONDS) for future in futures]
 
 
 def _record(received: Any) -> Json:

@@ -161,5 +161,10 @@ class Members:
         member = self._members[name]
         member.order(member.commit)
 
+    def ask(self, name: str, method: str) -> Any:
+        """What a method of the member returns, called on its thread."""
+        member = self._members[name]
+        return member.order(getattr(member, method))
+
     def leave(self, name: str) -> None:
         self._members.pop(name).leave()

@@ -64,6 +64,11 @@ type request struct {
 	Strategy         string             `json:"strategy"`
 	InstanceID       *string            `json:"instance_id"`
 	SessionTimeoutMs int64              `json:"session_timeout_ms"`
+	Isolation        string             `json:"isolation"`
+	Transactor       string             `json:"transactor"`
+	TransactionalID  string             `json:"transactional_id"`
+	TxnTimeoutMs     int64              `json:"transaction_timeout_ms"`
+	Commit           bool               `json:"commit"`
 }
 
 type failure struct {
@@ -78,9 +83,10 @@ type answer struct {
 }
 
 type driver struct {
-	bootstrap string
-	admin     *kadm.Client
-	members   map[string]*member
+	bootstrap   string
+	admin       *kadm.Client
+	members     map[string]*member
+	transactors map[string]*kgo.Client
 }
 
 func main() {
@@ -89,7 +95,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	d := &driver{bootstrap: os.Args[1], admin: kadm.NewClient(client), members: map[string]*member{}}
+	d := &driver{
+		bootstrap: os.Args[1], admin: kadm.NewClient(client),
+		members: map[string]*member{}, transactors: map[string]*kgo.Client{},
+	}
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
 	answers := bufio.NewWriter(os.Stdout)
 	for {
@@ -137,7 +146,7 @@ func (d *driver) perform(r *request) (any, error) {
 		return map[string]any{
 			"client": "franz-go",
 			"codecs": []string{"none", "gzip", "snappy", "lz4", "zstd"},
-			"lacks":  []string{},
+			"lacks":  []string{"transactional_positions"}, // only of a consumer that is the producer too
 		}, nil
 	case "create_topic":
 		created, err := d.admin.CreateTopic(ctx, r.Partitions, 1, r.Configs, r.Topic)
@@ -171,6 +180,22 @@ func (d *driver) perform(r *request) (any, error) {
 		return d.produce(ctx, r)
 	case "fetch":
 		return d.fetch(r)
+	case "open_transactor":
+		return nil, d.openTransactor(ctx, r)
+	case "begin":
+		return nil, d.transactors[r.Transactor].BeginTransaction()
+	case "send":
+		records := make([]*kgo.Record, len(r.Records))
+		for index, each := range r.Records {
+			records[index] = outgoing(r.Topic, each)
+		}
+		return nil, d.transactors[r.Transactor].ProduceSync(ctx, records...).FirstErr()
+	case "end":
+		return nil, d.transactors[r.Transactor].EndTransaction(ctx, kgo.TransactionEndTry(r.Commit))
+	case "close_transactor":
+		d.transactors[r.Transactor].Close()
+		delete(d.transactors, r.Transactor)
+		return nil, nil
 	case "join":
 		return nil, d.join(r)
 	case "status":
@@ -322,6 +347,22 @@ func (d *driver) produce(ctx context.Context, r *request) (any, error) {
 	return placed, nil
 }
 
+func (d *driver) openTransactor(ctx context.Context, r *request) error {
+	client, err := kgo.NewClient(append(
+		common(d.bootstrap),
+		kgo.TransactionalID(r.TransactionalID),
+		kgo.TransactionTimeout(time.Duration(r.TxnTimeoutMs)*time.Millisecond),
+		kgo.ProducerLinger(5*time.Millisecond),
+		kgo.RecordPartitioner(partitioner()),
+	)...)
+	if err != nil {
+		return err
+	}
+	d.transactors[r.Transactor] = client
+	_, _, err = client.ProducerID(ctx)
+	return err
+}
+
 // partitioner honours a partition that the test names and otherwise does what Kafka's own client does.
 func partitioner() kgo.Partitioner {
 	return named{kgo.StickyKeyPartitioner(nil)}
@@ -375,10 +416,15 @@ func (d *driver) fetch(r *request) (any, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(r.TimeoutMs)*time.Millisecond)
 	defer cancel()
 	at := kgo.NewOffset().At(r.Offset)
+	isolation := kgo.ReadUncommitted()
+	if r.Isolation == "read_committed" {
+		isolation = kgo.ReadCommitted()
+	}
 	client, err := kgo.NewClient(append(
 		common(d.bootstrap),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{r.Topic: {r.Partition: at}}),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
+		kgo.FetchIsolationLevel(isolation),
 		kgo.FetchMaxWait(100*time.Millisecond),
 		kgo.FetchMaxPartitionBytes(20_000_000),
 	)...)

@@ -36,6 +36,7 @@ import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
@@ -74,6 +75,7 @@ public final class Driver {
     private final String bootstrap;
     private final Admin admin;
     private final Map<String, Member> members = new HashMap<>();
+    private final Map<String, KafkaProducer<byte[], byte[]>> transactors = new HashMap<>();
 
     private Driver(String bootstrap) {
         this.bootstrap = bootstrap;
@@ -165,6 +167,26 @@ public final class Driver {
                 return produce(request);
             case "fetch":
                 return fetch(request);
+            case "open_transactor":
+                return openTransactor(request);
+            case "begin":
+                transactor(request).beginTransaction();
+                return null;
+            case "send":
+                send(transactor(request), request);
+                return null;
+            case "send_position":
+                return sendPosition(request, group, where);
+            case "end":
+                if (request.get("commit").asBoolean()) {
+                    transactor(request).commitTransaction();
+                } else {
+                    transactor(request).abortTransaction();
+                }
+                return null;
+            case "close_transactor":
+                transactors.remove(request.get("transactor").asText()).close(Duration.ofSeconds(5));
+                return null;
             case "join":
                 members.put(request.get("member").asText(), new Member(request));
                 return null;
@@ -249,20 +271,58 @@ public final class Driver {
         settings.put("max.request.size", 20_000_000);
         settings.put("max.block.ms", 10_000);
         settings.put("delivery.timeout.ms", 15_000);
-        List<Future<RecordMetadata>> sent = new ArrayList<>();
-        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
-            settings, new ByteArraySerializer(), new ByteArraySerializer())) {
-            for (JsonNode each : request.get("records")) {
-                sent.add(producer.send(new ProducerRecord<>(
-                    request.get("topic").asText(),
-                    each.get("partition").isNull() ? null : each.get("partition").asInt(),
-                    each.get("timestamp_ms").isNull() ? null : each.get("timestamp_ms").asLong(),
-                    bytes(each.get("key")),
-                    bytes(each.get("value")),
-                    headers(each.get("headers")))));
-            }
-            producer.flush();
+        try (KafkaProducer<byte[], byte[]> producer = producer(settings)) {
+            return send(producer, request);
         }
+    }
+
+    private static KafkaProducer<byte[], byte[]> producer(Map<String, Object> settings) {
+        return new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    private Object openTransactor(JsonNode request) {
+        Map<String, Object> settings = common();
+        settings.put("transactional.id", request.get("transactional_id").asText());
+        settings.put("transaction.timeout.ms", request.get("transaction_timeout_ms").asInt());
+        settings.put("linger.ms", 5);
+        settings.put("max.block.ms", 10_000);
+        settings.put("delivery.timeout.ms", 15_000);
+        KafkaProducer<byte[], byte[]> opened = producer(settings);
+        transactors.put(request.get("transactor").asText(), opened);
+        opened.initTransactions();
+        return null;
+    }
+
+    private KafkaProducer<byte[], byte[]> transactor(JsonNode request) {
+        return transactors.get(request.get("transactor").asText());
+    }
+
+    private Object sendPosition(JsonNode request, String group, TopicPartition where)
+        throws Exception {
+        ConsumerGroupMetadata metadata = new ConsumerGroupMetadata(group);
+        if (!request.get("member").isNull()) {
+            Member member = member(request);
+            metadata = (ConsumerGroupMetadata) member.order(() -> member.consumer.groupMetadata());
+        }
+        OffsetAndMetadata position = new OffsetAndMetadata(request.get("offset").asLong());
+        transactor(request).sendOffsetsToTransaction(Map.of(where, position), metadata);
+        return null;
+    }
+
+    /** Sends and waits; where each record came to lie. */
+    private static List<long[]> send(KafkaProducer<byte[], byte[]> producer, JsonNode request)
+        throws Exception {
+        List<Future<RecordMetadata>> sent = new ArrayList<>();
+        for (JsonNode each : request.get("records")) {
+            sent.add(producer.send(new ProducerRecord<>(
+                request.get("topic").asText(),
+                each.get("partition").isNull() ? null : each.get("partition").asInt(),
+                each.get("timestamp_ms").isNull() ? null : each.get("timestamp_ms").asLong(),
+                bytes(each.get("key")),
+                bytes(each.get("value")),
+                headers(each.get("headers")))));
+        }
+        producer.flush();
         List<long[]> placed = new ArrayList<>();
         for (Future<RecordMetadata> each : sent) {
             RecordMetadata metadata = each.get();
@@ -274,6 +334,7 @@ public final class Driver {
     private ArrayNode fetch(JsonNode request) {
         Map<String, Object> settings = common();
         settings.put("auto.offset.reset", "none");
+        settings.put("isolation.level", request.get("isolation").asText());
         settings.put("enable.auto.commit", false);
         settings.put("allow.auto.create.topics", false);
         settings.put("fetch.max.wait.ms", 100);

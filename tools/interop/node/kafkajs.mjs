@@ -44,6 +44,7 @@ const kafka = new Kafka({
 const admin = kafka.admin()
 await admin.connect()
 const members = new Map()
+const transactors = new Map()
 
 const operations = {
   hello: () => ({
@@ -127,10 +128,48 @@ const operations = {
     }
   },
 
-  async fetch ({ topic, partition, offset, count, timeout_ms: timeoutMs }) {
+  async open_transactor ({ transactor, transactional_id: transactionalId, transaction_timeout_ms: transactionTimeout }) {
+    const producer = kafka.producer({
+      transactionalId,
+      transactionTimeout,
+      idempotent: true,
+      maxInFlightRequests: 1,
+      createPartitioner: Partitioners.DefaultPartitioner
+    })
+    await producer.connect()
+    transactors.set(transactor, { producer, transaction: null })
+  },
+
+  async begin ({ transactor }) {
+    const state = transactors.get(transactor)
+    state.transaction = await state.producer.transaction()
+  },
+
+  async send ({ transactor, topic, records }) {
+    await transactors.get(transactor).transaction.send({ topic, messages: records.map(message) })
+  },
+
+  // Of the group this client tells its name alone.
+  async send_position ({ transactor, group: consumerGroupId, topic, partition, offset }) {
+    const topics = [{ topic, partitions: [{ partition, offset: String(offset) }] }]
+    await transactors.get(transactor).transaction.sendOffsets({ consumerGroupId, topics })
+  },
+
+  async end ({ transactor, commit }) {
+    const { transaction } = transactors.get(transactor)
+    await (commit ? transaction.commit() : transaction.abort())
+  },
+
+  async close_transactor ({ transactor }) {
+    await transactors.get(transactor).producer.disconnect()
+    transactors.delete(transactor)
+  },
+
+  async fetch ({ topic, partition, offset, count, timeout_ms: timeoutMs, isolation }) {
     const records = []
     const groupId = `fetch-${randomUUID()}`
-    const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 100, maxBytesPerPartition: 20_000_000 })
+    const readUncommitted = isolation === 'read_uncommitted'
+    const consumer = kafka.consumer({ groupId, readUncommitted, maxWaitTimeInMs: 100, maxBytesPerPartition: 20_000_000 })
     let joined = false
     consumer.on(consumer.events.GROUP_JOIN, () => { joined = true })
     await consumer.connect()

@@ -15,6 +15,7 @@ import { pack, placed, serve, unpack, until } from './wire.mjs'
 
 const { dependencies } = JSON.parse(readFileSync(new URL('package.json', import.meta.url)))
 const ACKS = { all: -1, 1: 1, 0: 0 }
+const ISOLATION = { read_uncommitted: 0, read_committed: 1 }
 const TOPIC_RESOURCE = 2
 const SET = 0
 const DELETE = 1
@@ -29,12 +30,13 @@ const common = {
 }
 const admin = new Admin(common)
 const members = new Map()
+const transactors = new Map()
 
 const operations = {
   hello: () => ({
     client: `@platformatic/kafka ${dependencies['@platformatic/kafka']}`,
     codecs: ['none', 'gzip', 'snappy', 'lz4', ...(zlib.zstdCompressSync === undefined ? [] : ['zstd'])],
-    lacks: ['range', 'cooperative', 'append_time', 'framed_snappy', 'single_delivery']
+    lacks: ['range', 'cooperative', 'append_time', 'framed_snappy', 'single_delivery', 'transactional_positions']
   }),
 
   async create_topic ({ topic, partitions, configs }) {
@@ -104,9 +106,44 @@ const operations = {
     }
   },
 
-  async fetch ({ topic, partition, offset, count, timeout_ms: timeoutMs }) {
+  async open_transactor ({ transactor, transactional_id: transactionalId, transaction_timeout_ms: timeout }) {
+    const producer = new Producer({ ...common, idempotent: true, transactionalId, timeout })
+    transactors.set(transactor, { producer, transaction: null })
+  },
+
+  // The first transaction asks for the producer id.
+  async begin ({ transactor }) {
+    const state = transactors.get(transactor)
+    state.transaction = await state.producer.beginTransaction()
+  },
+
+  async send ({ transactor, topic, records }) {
+    const metadata = await admin.metadata({ topics: [topic], autocreateTopics: true })
+    const { partitionsCount } = metadata.topics.get(topic)
+    const messages = records.map(each => message(topic, each, partitionsCount))
+    await transactors.get(transactor).transaction.send({ messages, acks: ACKS.all })
+  },
+
+  async end ({ transactor, commit }) {
+    const { transaction } = transactors.get(transactor)
+    await (commit ? transaction.commit() : transaction.abort())
+  },
+
+  async close_transactor ({ transactor }) {
+    await transactors.get(transactor).producer.close(true)
+    transactors.delete(transactor)
+  },
+
+  async fetch ({ topic, partition, offset, count, timeout_ms: timeoutMs, isolation }) {
     const groupId = `fetch-${randomUUID()}`
-    const consumer = new Consumer({ ...common, groupId, maxWaitTime: 100, autocommit: false, maxBytes: 20_000_000 })
+    const consumer = new Consumer({
+      ...common,
+      groupId,
+      isolationLevel: ISOLATION[isolation],
+      maxWaitTime: 100,
+      autocommit: false,
+      maxBytes: 20_000_000
+    })
     const records = []
     const stream = await consumer.consume({
       topics: [topic],
