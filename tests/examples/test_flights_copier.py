@@ -61,7 +61,7 @@ class Partitions:
         for index, waiting in enumerate(self._waiting):
             if waiting and index not in self.paused:
                 return [waiting.popleft() for _ in range(min(count, len(waiting)))]
-        return []
+        raise AssertionError("the copier waits for what will never come")
 
     def pause(self, places: list[TopicPartition]) -> None:
         self.paused |= {place.partition for place in places}
