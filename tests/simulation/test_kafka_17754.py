@@ -241,20 +241,7 @@ def test_late_offsets_do_not_begin_a_transaction_that_nobody_ends() -> None:
     assert trace.position() == 5
 
 
-@pytest.mark.parametrize(
-    "version",
-    [
-        pytest.param(
-            1,
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="the group coordinator has no guard: TxnOffsetCommit below version 5 has "
-                "the right epoch, and the group is part of the next transaction too",
-            ),
-        ),
-        2,
-    ],
-)
+@VERSIONS
 def test_a_late_position_does_not_enter_the_next_transaction(version: int) -> None:
     """The first transaction's position, sent twice, would replace the second one's own."""
     trace = Trace(version)
