@@ -70,6 +70,7 @@ class InOrder:
         return taken
 
     def _fetch(self) -> None:
+        self._hold_back()
         for message in self._consumer.consume(POLL_RECORDS, POLL_SECONDS):
             partition, offset = message.partition(), message.offset()
             assert partition is not None, "a consumer reports with the place"
@@ -82,7 +83,6 @@ class InOrder:
                 self._ended.add(partition)
             elif error.fatal():
                 raise KafkaException(error)
-        self._hold_back()
 
     def _hold_back(self) -> None:
         """Pause partitions that are far ahead, resume those that are no more."""
