@@ -2,6 +2,7 @@
 
 import random
 
+from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.transactions.guard import Guard
 
 from .conversation import Conversation
@@ -126,6 +127,36 @@ def test_a_delayed_commit_of_version_2_is_fenced_by_its_epoch() -> None:
     """)
 
 
+def test_version_2_may_use_any_connection() -> None:
+    """Partitions join with what is produced, on whatever connection that comes."""
+    talk = Conversation()
+    talk.run("a init on=5\na add t-0 on=7")
+    talk.check("""
+        a add t-1 on=2
+            log x Ongoing 1/0 t-0 t-1 v2
+            a NONE
+        a commit on=1
+            log x PrepareCommit 1/1 t-0 t-1 v2
+            a NONE 1/1
+            order x 1/1 commit v2 epoch 7: t-0,t-1
+    """)
+
+
+def test_the_connection_of_a_start_counts() -> None:
+    """What is older than the producer cannot be its."""
+    talk = Conversation()
+    talk.run("old init on=5")
+    talk.check("""
+        old add t-0 on=4
+            old NOT_COORDINATOR
+            close 4
+            note stale_connection_fenced
+        old add t-0 on=5
+            log x Ongoing 1/0 t-0
+            old NONE
+    """)
+
+
 def test_a_client_that_alternates_connects_anew_and_is_served() -> None:
     """Each refusal closes the older connection, and the retry comes on the newest."""
     Conversation().check("""
@@ -216,3 +247,20 @@ def test_delayed_requests_never_tear_a_transaction_in_any_order() -> None:
             assert list(talk.transaction().partitions) == [("t", 0), ("t", 1)]
             talk.run("markers")
             assert talk.transaction().state.value == "CompleteCommit"
+
+
+def test_offsets_have_a_guard_of_their_own_and_it_asks_for_the_producer_first() -> None:
+    """A producer's offsets go to another coordinator, on other connections than its commits."""
+    talk = Conversation()
+    talk.run("old init on=9\nold add t-0 on=9")
+    producer_id = 1  # the first that the conversation hands out
+
+    def admit(connection: int, *, producer_epoch: int = 0) -> ErrorCode:
+        return talk.shard.admit_offsets("x", producer_id, producer_epoch, connection=connection)
+
+    assert admit(4) is ErrorCode.NONE
+    assert admit(3) is ErrorCode.NOT_COORDINATOR
+    assert admit(5, producer_epoch=1) is ErrorCode.PRODUCER_FENCED
+    assert admit(4) is ErrorCode.NONE
+    unknown = talk.shard.admit_offsets("y", producer_id, 0, connection=5)
+    assert unknown is ErrorCode.INVALID_PRODUCER_ID_MAPPING
