@@ -16,7 +16,14 @@ from .marker_orders import TopicPartition
 from .partitions import Hosted
 from .transactions import Admitted
 
-__all__ = ["Admitted", "Support", "admit", "offset_commit_support", "produce_support"]
+__all__ = [
+    "Admitted",
+    "Support",
+    "admit",
+    "as_append_error",
+    "offset_commit_support",
+    "produce_support",
+]
 
 
 class Support(Enum):
@@ -73,12 +80,12 @@ def admit(
     return answer.map(
         lambda codes: (
             admitted
-            | {partition: _as_append_error(code, support) for partition, code in codes.items()}
+            | {partition: as_append_error(code, support) for partition, code in codes.items()}
         )
     )
 
 
-def _as_append_error(code: ErrorCode, support: Support) -> ErrorCode:
+def as_append_error(code: ErrorCode, support: Support) -> ErrorCode:
     """A coordinator's answer in words that the sender of an append knows."""
     if code is ErrorCode.PRODUCER_FENCED:
         return ErrorCode.INVALID_PRODUCER_EPOCH

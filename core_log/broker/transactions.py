@@ -165,14 +165,11 @@ class Transactions:
         elif not runner.is_loaded:
             answer.resolve(while_loading(request, version=version))
         else:
-            session = call.session
-            self._sessions[session.number] = session
-            self._connections_seen = max(self._connections_seen, session.number + 1)
             runner.act(
                 runner.shard.core.step(
                     request,
                     version=version,
-                    connection=session.number,
+                    connection=self._saw(call.session),
                     reply_to=answer,
                     now_ms=runner.now_ms(),
                 )
@@ -197,6 +194,26 @@ class Transactions:
             (topic, index): core.verify(transactional_id, producer_id, producer_epoch, topic, index)
             for topic, index in partitions
         }
+
+    def admit_offsets(
+        self, transactional_id: str, producer_id: int, producer_epoch: int, call: Call
+    ) -> ErrorCode:
+        """NONE unless a TxnOffsetCommit of version 1 may be one of the past, or is a stranger's.
+
+        Its connection is closed after the answer then, so that a client that lives comes back.
+        """
+        runner = self._runners.get(self.shard_of(transactional_id))
+        if runner is None:
+            return ErrorCode.NOT_COORDINATOR
+        if not runner.is_loaded:
+            return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        session = call.session
+        code = runner.shard.core.admit_offsets(
+            transactional_id, producer_id, producer_epoch, connection=self._saw(session)
+        )
+        if code is ErrorCode.NOT_COORDINATOR:
+            self._fence(session.number)
+        return code
 
     def add(
         self,
@@ -290,6 +307,12 @@ class Transactions:
 
         self.ended[order.is_commit] += 1
         self.orders.carry_out(order, is_valid=lambda: runner.is_loaded, written=written)
+
+    def _saw(self, session: Session) -> int:
+        """The session's number, by which it can be closed."""
+        self._sessions[session.number] = session
+        self._connections_seen = max(self._connections_seen, session.number + 1)
+        return session.number
 
     def _fence(self, connection: int) -> None:
         session = self._sessions.get(connection)

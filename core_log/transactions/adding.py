@@ -91,7 +91,7 @@ def verify(
 
     Raises ApiError when the transaction is not this producer's, or is ending.
     """
-    transaction = _find(state, *identity)
+    transaction = find(state, *identity)
     if transaction.state in ENDING:
         raise ApiError(ErrorCode.CONCURRENT_TRANSACTIONS)
     return {
@@ -113,7 +113,7 @@ def _join(
 ) -> bool:
     """Whether the partitions are in the transaction now; the call is answered when they are not."""
     try:
-        transaction = _find(state, *identity)
+        transaction = find(state, *identity)
         of_old_client = client_version < EPOCH_BUMP_VERSION
         if of_old_client and not state.guard.admits(identity[0], call.connection):
             send_away(call, transaction, turn)
@@ -132,7 +132,7 @@ def _join(
     return True
 
 
-def _find(
+def find(
     state: ShardState, transactional_id: str, producer_id: int, producer_epoch: int
 ) -> Transaction:
     """The transaction of this producer.

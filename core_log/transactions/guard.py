@@ -18,6 +18,10 @@ connection is closed. Behind a stale request there is nobody to care. An honest 
 alternates between connections looks the coordinator up again, connects, and its retry comes on the
 newest connection there is: it is served, at the price of one round trip.
 
+A TxnOffsetCommit goes to the group's coordinator, on a connection that clients keep for that; it
+has a guard of its own, which the broker asks before it takes the offsets. Else a late one would put
+the position of the last transaction into the next, and what was done would be done again.
+
 A fenced producer does not get this far: its epoch is wrong, and it must not make its connection
 the newest.
 

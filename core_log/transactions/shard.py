@@ -19,7 +19,7 @@ from ..protocol.messages.describe_transactions import DescribeTransactionsReques
 from ..protocol.messages.end_txn import EndTxnRequest
 from ..protocol.messages.init_producer_id import InitProducerIdRequest
 from ..protocol.messages.list_transactions import ListTransactionsRequest
-from .adding import add_offsets, add_partitions, verify
+from .adding import add_offsets, add_partitions, find, verify
 from .config import TransactionConfig
 from .ending import end_transaction, go_on_ending, markers_written
 from .expiry import Sweep
@@ -79,6 +79,7 @@ class TransactionShard:
         state, turn = self._state, Turn(now_ms=now_ms, atomic=False)
         state.coordinator_epoch = coordinator_epoch
         state.guard.begin(connections_before=connections_before)
+        state.offsets_guard.begin(connections_before=connections_before)
         for transaction in state.transactions.values():
             if transaction.state in ENDING:
                 go_on_ending(state, transaction, turn)
@@ -125,6 +126,22 @@ class TransactionShard:
             return verify(self._state, identity, [name])[name]
         except ApiError as error:
             return error.code
+
+    def admit_offsets(
+        self, transactional_id: str, producer_id: int, producer_epoch: int, *, connection: int
+    ) -> ErrorCode:
+        """NONE when a TxnOffsetCommit of version 1 on *connection* is not one of the past.
+
+        NOT_COORDINATOR when it may be (see ``guard``): refuse it and close the connection. Else
+        what says why the transaction is not the producer's.
+        """
+        try:
+            find(self._state, transactional_id, producer_id, producer_epoch)
+        except ApiError as error:
+            return error.code
+        if self._state.offsets_guard.admits(transactional_id, connection):
+            return ErrorCode.NONE
+        return ErrorCode.NOT_COORDINATOR
 
     def markers_written(
         self,

@@ -38,6 +38,7 @@ class ShardState:
         self.ids = ids
         self.cluster = cluster
         self.guard = Guard()
+        self.offsets_guard = Guard()  # clients send offsets on a connection of their own
         self.transactions: dict[str, Transaction] = {}
         self.coordinator_epoch = -1
 
@@ -51,6 +52,7 @@ class ShardState:
         transaction.transition_to(TransactionState.DEAD)
         del self.transactions[transaction.transactional_id]
         self.guard.forget(transaction.transactional_id)
+        self.offsets_guard.forget(transaction.transactional_id)
         turn.append(*tombstone(transaction.transactional_id))
 
 

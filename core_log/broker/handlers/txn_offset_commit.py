@@ -10,7 +10,7 @@ from ...groups.refusals import append_code, refusal
 from ...kernel.errors import ErrorCode
 from ...protocol.apis import API_BY_KEY
 from ...protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
-from ..admission import Admitted, admit, offset_commit_support
+from ..admission import Admitted, Support, admit, as_append_error, offset_commit_support
 from ..broker import Broker
 from ..call import Call
 from ..deferred import Deferred, resolved
@@ -32,6 +32,14 @@ def serve(
     if hosted is None:
         return refused(ErrorCode.NOT_COORDINATOR)
 
+    support = offset_commit_support(version)
+    if support is not Support.ADDING:
+        code = broker.transactions.admit_offsets(
+            request.transactional_id, request.producer_id, request.producer_epoch, call
+        )
+        if code is not ErrorCode.NONE:
+            return refused(as_append_error(append_code(code), support))
+
     def commit(admitted: Admitted) -> Deferred[Any]:
         code = admitted[OFFSETS_TOPIC, index]
         if code is not ErrorCode.NONE:
@@ -44,7 +52,7 @@ def serve(
         producer_id=request.producer_id,
         producer_epoch=request.producer_epoch,
         partitions=[hosted],
-        support=offset_commit_support(version),
+        support=support,
         call=call,
     ).bind(commit)
 

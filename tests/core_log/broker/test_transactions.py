@@ -34,6 +34,7 @@ from headwater.core_log.protocol.schema import Message
 from headwater.core_log.records.batch import read_batch
 from headwater.core_log.records.record import NewRecord, build_batch
 from headwater.core_log.testing import requests
+from headwater.core_log.testing.local_broker import LocalConnection
 
 from .transacting import FEW, ID, Transactor, committed, produced
 from .world import TOPIC, World
@@ -406,6 +407,32 @@ def test_a_commit_of_the_past_is_refused_and_its_connection_closed() -> None:
     transactor.send("2b")
     assert transactor.end(commit=False) == ErrorCode.NONE
     assert committed(world) == ["1"]
+
+
+def test_offsets_of_the_past_are_refused_and_their_connection_closed() -> None:
+    """Else a position that was passed would be committed again by the next transaction."""
+    world, transactor = ready(1)
+    world.ask(FIND_GROUP, FindCoordinatorResponse, 6)
+    coordinator = transactor.client
+
+    def commit_offset(offset: int, *, on: LocalConnection) -> int:
+        transactor.connection = on
+        code = transactor.commit_offset(GROUP, offset)
+        transactor.connection = coordinator
+        return code
+
+    old, new = world.broker.connect(), world.broker.connect()
+    assert transactor.add_offsets(GROUP) == ErrorCode.NONE
+    assert commit_offset(5, on=old) == ErrorCode.NONE
+    assert commit_offset(5, on=new) == ErrorCode.NONE
+    assert transactor.end() == ErrorCode.NONE
+    assert transactor.add_offsets(GROUP) == ErrorCode.NONE
+    assert commit_offset(9, on=new) == ErrorCode.NONE
+    assert commit_offset(5, on=old) == ErrorCode.NOT_COORDINATOR
+    world.broker.settle()
+    assert old.closed is not None
+    assert transactor.end() == ErrorCode.NONE
+    assert committed_offset(world) == (9, ErrorCode.NONE)
 
 
 def test_a_hanging_transaction_is_ended_by_a_marker_from_outside() -> None:
