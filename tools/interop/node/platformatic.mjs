@@ -15,6 +15,11 @@ import { pack, placed, serve, unpack, until } from './wire.mjs'
 
 const { dependencies } = JSON.parse(readFileSync(new URL('package.json', import.meta.url)))
 const ACKS = { all: -1, 1: 1, 0: 0 }
+
+// Positions only of messages that its own consumer handed out. It asks for the next epoch of producer
+// 0 where it knows of none, so that a second producer is refused (PRODUCER_FENCED by Kafka too). Of
+// several aborted transactions of a producer it hides the last one.
+const NOT_IN_TRANSACTIONS = ['transactional_positions', 'taking_over', 'several_aborted']
 const ISOLATION = { read_uncommitted: 0, read_committed: 1 }
 const TOPIC_RESOURCE = 2
 const SET = 0
@@ -36,7 +41,7 @@ const operations = {
   hello: () => ({
     client: `@platformatic/kafka ${dependencies['@platformatic/kafka']}`,
     codecs: ['none', 'gzip', 'snappy', 'lz4', ...(zlib.zstdCompressSync === undefined ? [] : ['zstd'])],
-    lacks: ['range', 'cooperative', 'append_time', 'framed_snappy', 'single_delivery', 'transactional_positions']
+    lacks: ['range', 'cooperative', 'append_time', 'framed_snappy', 'single_delivery', ...NOT_IN_TRANSACTIONS]
   }),
 
   async create_topic ({ topic, partitions, configs }) {
