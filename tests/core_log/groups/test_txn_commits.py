@@ -254,12 +254,15 @@ def test_a_member_commits_while_the_group_rebalances() -> None:
 
 
 def test_a_member_of_a_group_that_has_none_any_more() -> None:
-    """It has left or was removed; a producer without a member may commit."""
+    """It has left or was removed; who names no generation may commit, as in Kafka."""
     conversation = pair()
     conversation.run("a leave\nb leave")
     conversation.check("""
         a txn-commit t/0=5 as=a1 gen=2
             a t/0=UNKNOWN_MEMBER_ID
+        a txn-commit t/0=5 as=a1 gen=-1
+            log 7: g t/0=5
+            a t/0=ok
         x txn-commit nobody t/0=5
             log 7: g t/0=5
             x t/0=ok
