@@ -175,13 +175,15 @@ class FaultProxy:
         self._tasks.add(task)
         try:
             await self._carry((reader, writer))
+        except asyncio.CancelledError:
+            pass  # the proxy ends; this is the root of the task, and streams would complain
         finally:
+            writer.transport.abort()
             self._tasks.discard(task)
 
     async def _carry(self, client: Peer) -> None:
         broker = await self._reach() if len(self._lines) < LINES_MAX else None
         if broker is None:
-            client[1].transport.abort()
             return
         self._line_count += 1
         number = self._line_count
@@ -211,6 +213,8 @@ class FaultProxy:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # an aborted transport closes its socket in the loop's next round
+        await asyncio.sleep(0)
 
     def _end(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

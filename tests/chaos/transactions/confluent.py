@@ -120,7 +120,10 @@ class _Sender:
         )
 
     def commit(self) -> None:
-        self._call(lambda: self._producer.flush(CALL_SECONDS))
+        try:
+            self._producer.flush(CALL_SECONDS)
+        except SystemError as failure:  # how the library tells of a fatal error in a callback
+            raise Unclear from failure
         self._call(lambda: self._producer.commit_transaction(CALL_SECONDS))
 
     def abort(self) -> None:
@@ -135,7 +138,7 @@ class _Sender:
             self._producer.poll(0.05)
 
     def close(self) -> None:
-        with contextlib.suppress(KafkaException):  # a fatal one, which has been told before
+        with contextlib.suppress(KafkaException, SystemError):  # a fatal one, told before
             self._producer.flush(0.1)
 
     def _call(self, act: Callable[[], object]) -> None:

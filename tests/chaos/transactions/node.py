@@ -9,10 +9,6 @@ from headwater.core_log.testing.process import BrokerProcess
 
 from ...interop.target import SETTINGS, Target
 
-TRANSACTION_SETTINGS: Final = {
-    "transaction.state.log.num.partitions": "4",
-    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",  # 10 s by default
-}
 QUICK_RESTART: Final = {
     "broker.session.timeout.ms": "2000",
     "broker.heartbeat.interval.ms": "300",
@@ -21,13 +17,12 @@ QUICK_RESTART: Final = {
 
 def node(kind: str, directory: Path, *, port: int, advertised: str) -> Target:
     """*kind* is ``headwater`` or ``kafka``."""
-    settings = {**SETTINGS, **TRANSACTION_SETTINGS}
     match kind:
         case "headwater":
-            return BrokerProcess(directory, settings=settings, port=port, advertised=advertised)
+            return BrokerProcess(directory, settings=SETTINGS, port=port, advertised=advertised)
         case "kafka":
             told = {"advertised.listeners": f"PLAINTEXT://{advertised}"}
-            overrides = {**settings, **QUICK_RESTART, **told}
+            overrides = {**SETTINGS, **QUICK_RESTART, **told}
             return KafkaServer(directory, overrides=overrides, port=port)
         case other:
             raise ValueError(f"{other!r} is no target: headwater or kafka")
