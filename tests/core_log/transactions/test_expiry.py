@@ -131,6 +131,13 @@ def test_unused_ids_expire() -> None:
     """)
 
 
+def test_an_id_whose_transaction_is_not_over_does_not_expire() -> None:
+    """Markers may wait for a partition that is offline for weeks."""
+    talk = Conversation(abort_check_ms=HOUR_MS)
+    talk.run(f"a init\na add t-0\na commit\n+ {8 * DAY_MS}")
+    assert talk.transaction().state.value == "PrepareCommit"
+
+
 def test_a_change_keeps_an_id_alive() -> None:
     """The seven days begin again with it."""
     talk = Conversation(abort_check_ms=HOUR_MS)
