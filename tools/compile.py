@@ -29,6 +29,7 @@ MODULES: Final = (
     "core_log/storage/producers.py",
     "core_log/storage/index.py",
     "core_log/storage/segment.py",
+    "core_log/storage/state.py",
     "core_log/storage/log.py",
     "core_log/replica/partition.py",
     "core_log/broker/deferred.py",

@@ -64,7 +64,7 @@ def test_a_lost_directory_takes_its_partitions_with_it_and_no_others() -> None:
     client.ask(requests.create_topic("t", partitions=4), CreateTopicsResponse, version=7)
     lost = next(h for h in broker.running.partitions if h.log.path.startswith("/two/"))
     kept = next(h for h in broker.running.partitions if h.log.path.startswith("/one/"))
-    broker.failures.append(lost.log._volume.fail(OSError(5, "injected")))
+    broker.failures.append(lost.log.volume.fail(OSError(5, "injected")))
     broker.running.partitions.take_offline(broker.failures[0])
     assert lost.offline_reason is not None
     assert kept.offline_reason is None
@@ -79,7 +79,7 @@ def test_a_lost_directory_keeps_no_other_from_a_clean_end() -> None:
     client = broker.connect()
     client.ask(requests.create_topic("t", partitions=4), CreateTopicsResponse, version=7)
     lost = next(h for h in broker.running.partitions if h.log.path.startswith("/two/"))
-    broker.running.partitions.take_offline(lost.log._volume.fail(OSError(5, "injected")))
+    broker.running.partitions.take_offline(lost.log.volume.fail(OSError(5, "injected")))
     broker.stop()
     assert ".kafka_cleanshutdown" in broker.fs.list("/one")
     assert ".kafka_cleanshutdown" not in broker.fs.list("/two")

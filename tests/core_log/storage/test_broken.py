@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from headwater.core_log.storage import directory, recovery, volume
+from headwater.core_log.storage import directory, expiry, recovery, volume
 from headwater.core_log.storage.directory import CheckpointJob
 from headwater.core_log.storage.errors import LogDirectoryFailed
 from headwater.core_log.storage.flush import FlushJob, Unflushed
@@ -149,7 +149,7 @@ FAULTS: dict[str, Patch] = {
         lambda self, next_offset: self.pending.clear(),
     ),
     "a truncation that keeps producers and epochs": replacing(
-        PartitionLog, "_restore_derived", nothing
+        PartitionLog, "restore_derived", nothing
     ),
     "an offset index that points too far": wrapping(OffsetIndex, "floor", off_by(1)),
     "an offset index that keeps a cut entry": wrapping(OffsetIndex, "truncate_to", off_by(200)),
@@ -160,9 +160,9 @@ FAULTS: dict[str, Patch] = {
     "snapshots that outlive a truncation": replacing(ProducerSnapshots, "forget_above", nothing),
     "segments that never roll by size": replacing(Segment, "must_roll", lambda *_: False),
     "deletion that does not wait for the checkpoint": wrapping(
-        PartitionLog,
-        "_doom",
-        lambda doom: lambda self, count, reason: _doom_at_once(self, doom, count, reason),
+        expiry,
+        "doom",
+        lambda doom: lambda log, count, reason: _doom_at_once(log, doom, count, reason),
     ),
     "a failed flush that is forgiven": replacing(
         PartitionLog,
@@ -207,7 +207,7 @@ def _without_directory_sync(job: CheckpointJob) -> CheckpointJob:
 
 
 def _doom_at_once(log: PartitionLog, doom: Function, count: int, reason: str) -> Any:
-    doomed = log._segments[:count]
+    doomed = log.segments[:count]
     notes = doom(log, count, reason)
-    log._remove(doomed)
+    log.remove_files(doomed)
     return notes

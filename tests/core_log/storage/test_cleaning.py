@@ -259,7 +259,7 @@ def test_deleted_records_drop_whole_cleaned_segments() -> None:
     one.decide()
     assert one.switch()
     one.end()
-    assert [each.base_offset for each in world.log._segments] == [8, 16]
+    assert [each.base_offset for each in world.log.segments] == [8, 16]
     assert offsets(world) == [each for each in surviving(16, 18) if each >= 9]
     assert temporary(world.fs) == []
     world.directory.checkpoint({})
@@ -465,7 +465,7 @@ def test_gaps_of_a_compaction_are_no_losses_without_checkpoints(is_known: bool) 
     """Recovery points gone: the compaction's own checkpoint tells; that one damaged, the policy."""
     world = filled(24)
     compacted(world)
-    compact_gap = [each.base_offset for each in world.log._segments]
+    compact_gap = [each.base_offset for each in world.log.segments]
     assert len(compact_gap) > 2
     world.directory.checkpoint({})
     world.directory.close(clean=False)

@@ -100,7 +100,7 @@ class Story:
         self.append(3)
         self.flush()
         for number in range(log.log_start_offset, end + 3):
-            assert log.epoch_at(number) == number // 10, (number, log._epochs)
+            assert log.epoch_at(number) == number // 10, (number, log.epochs)
             found = log.offset_for_timestamp(number, end_offset=end + 3)
             assert found == (number, number, number // 10), (number, found)
         self.world.restart()

@@ -177,7 +177,7 @@ def test_a_record_below_the_log_start_is_not_the_newest() -> None:
 def test_the_newest_visible_record_is_found_by_the_indexes() -> None:
     """Readers often do not see the tail yet: nobody walks through a segment for that."""
     world = world_of([[time] for time in range(500)], LogConfig(index_interval_bytes=500))
-    (segment,) = world.log._segments
+    (segment,) = world.log.segments
     for end in (1, 7, 250, 499):
         assert world.log.max_timestamp_offset(end_offset=end) == (end - 1, end - 1, 4)
         assert len(list(lookup._candidates(segment, 0, end))) <= 10
