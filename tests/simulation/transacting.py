@@ -197,10 +197,6 @@ class Engine:
         """There is a producer id to work with."""
         return not self._needs_identity
 
-    def lost(self) -> None:
-        """The connection is gone."""
-        self._knows_coordinator = False
-
     def turn(self) -> bool:
         """Send what is next; False when there is nothing to send."""
         if not self._knows_coordinator:

@@ -11,7 +11,7 @@ from headwater.core_log.testing import requests
 from headwater.core_log.testing.history import OffsetsFetched, Poll
 from headwater.core_log.testing.transaction_requests import committed_records
 
-from .clients import MAIN, Client, Member, Producer
+from .clients import MAIN, PATIENCE_MS, Client, Member, Producer
 from .ledger import Entry
 from .transacting import LATEST, Append, Bank, Engine, Offsets
 
@@ -83,9 +83,6 @@ class Transactor(Impatient):
         if not self.engine.turn() and not self.world.is_draining:
             self._begin()
 
-    def lost(self) -> None:
-        self.engine.lost()
-
     def _begin(self) -> None:
         dice = self.world.dice
         appends = [self._append(LEDGER) for _ in range(dice.randrange(1, 4))]
@@ -126,7 +123,7 @@ class Worker(Impatient, Member):
         deaths: int,
     ) -> None:
         super().__init__(world, name, group_id)
-        self.patience_ms = patience_ms
+        self._patience_ms = patience_ms
         self.engine = Engine(
             self,
             world,
@@ -154,6 +151,8 @@ class Worker(Impatient, Member):
         if self.world.dice.randrange(1000) < self._deaths and not self.world.is_draining:
             self.engine.die()
             return
+        # A group lets its members wait for each other.
+        self.patience_ms = self._patience_ms if self.me.phase == "stable" else PATIENCE_MS
         super().act()
 
     def go_on(self) -> None:
@@ -167,8 +166,9 @@ class Worker(Impatient, Member):
             super().go_on()
 
     def lost(self) -> None:
+        knows_coordinator = self.knows_coordinator
         super().lost()
-        self.engine.lost()
+        self.knows_coordinator = knows_coordinator  # where there is one broker it stays
 
     def _beat(self) -> None:
         beat = HeartbeatRequest(

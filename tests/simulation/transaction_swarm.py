@@ -38,7 +38,7 @@ ALL: Final = "transactions"
 GROUP: Final = "workers"
 LATE: Final = {
     "transactors_1": 0, "transactors_2": 0, "zombies": 0, "workers_1": 0, "workers_2": 0,
-    "network_faults": 25, "stalls": 95, "patience_ms": 20, "delay_ms": 5, "timeout_ms": 60_000,
+    "network_faults": 15, "stalls": 95, "patience_ms": 20, "delay_ms": 5, "timeout_ms": 60_000,
     "partitions": 3,
     "deaths": 0, "ends": 0, "disk_error": 0, "disk_full": 0, "disk_work": 500, "big_jumps": 0,
     "steps": 5_000, "check_every": 20,
@@ -238,12 +238,16 @@ class TransactionSwarm(Run):
         if self.dice.randrange(100) >= self.tunables.stalls:
             super()._break_network()
             return
-        live = [client.line for client in (*self.transactors, *self.workers) if client.line]
+        busy = [
+            client
+            for client in (*self.transactors, *self.workers)
+            if client.line is not None and not client.engine.is_idle
+        ]
         left = [line for line in self.network.lines.values() if not line.is_open]
         if left and self.dice.randrange(2):
             self.dice.choice(left).resume(Direction.TO_BROKER)
-        elif live:
-            self.dice.choice(live).stall(Direction.TO_BROKER)
+        elif busy and (line := self.dice.choice(busy).line) is not None:
+            line.stall(Direction.TO_BROKER)
 
     # -- judging ----------------------------------------------------------------------------
 
