@@ -122,7 +122,7 @@ class _Sender:
     def commit(self) -> None:
         try:
             self._producer.flush(CALL_SECONDS)
-        except SystemError as failure:  # how the library tells of a fatal error in a callback
+        except (KafkaException, SystemError) as failure:  # a fatal one, in a callback or at last
             raise Unclear from failure
         self._call(lambda: self._producer.commit_transaction(CALL_SECONDS))
 
