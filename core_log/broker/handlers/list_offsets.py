@@ -3,6 +3,10 @@
 Timestamps below zero ask for a place, not a time: -1 the end, -2 the start, -3 the record with the
 highest timestamp (KIP-734), -4 the earliest local offset (KIP-405), -5 the last tiered and -6 the
 earliest pending upload, which without tiered storage do not exist.
+
+Nothing at or above the high watermark is found, with ``read_committed`` nothing at or above the
+last stable offset. Deviation: for -3 Kafka has no answer while the newest record of all lies there;
+ours is the newest below.
 """
 
 from collections import Counter
