@@ -60,6 +60,8 @@ def test_a_duration_is_to_be_exceeded() -> None:
             a NONE orders-1:1:Ongoing
         a list Ongoing PrepareCommit longer=1000
             a NONE
+        a list PrepareCommit longer=0
+            a NONE
         + 1
         a list longer=1000
             a NONE orders-1:1:Ongoing bills:3:Empty
