@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from .client import Client
+from .java_tools import Ran, Tool
 from .target import Target, target
 from .toolchain import go_driver, jvm_driver, needed, node_driver, python_driver
 
@@ -68,3 +69,32 @@ def topic(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def group(topic: str) -> str:
     return f"group-of-{topic}"
+
+
+@pytest.fixture
+def java(open_client: OpenClient) -> Client:
+    return open_client("java")
+
+
+@pytest.fixture
+def local_tool(java: Client) -> Tool:
+    """Run a tool with these arguments."""
+
+    def run(name: str, *arguments: str, input_text: str = "") -> Ran:
+        return Ran(**java.call("tool", name=name, arguments=arguments, input=input_text))
+
+    return run
+
+
+@pytest.fixture
+def tool(local_tool: Tool, broker: Target) -> Tool:
+    """Run a tool against the broker; it must succeed unless ``status`` says otherwise."""
+
+    def run(name: str, *arguments: str, input_text: str = "", status: int = 0) -> Ran:
+        ran = local_tool(
+            name, "--bootstrap-server", broker.bootstrap, *arguments, input_text=input_text
+        )
+        assert ran.status == status, ran
+        return ran
+
+    return run

@@ -2,90 +2,40 @@
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from .client import Client, Record
-from .conftest import OpenClient
 from .data import records
+from .java_tools import (
+    ALL_GROUPS,
+    API_VERSIONS,
+    CLUSTER,
+    CONFIGS,
+    CONSOLE_CONSUMER,
+    CONSOLE_PRODUCER,
+    CONSUMER_PERFORMANCE,
+    DELETE_RECORDS,
+    DUMP_LOG,
+    ELECTION,
+    END_TO_END_LATENCY,
+    FEATURES,
+    GET_OFFSETS,
+    GROUPS,
+    LOG_DIRS,
+    PRODUCER_PERFORMANCE,
+    QUORUM,
+    REASSIGN,
+    TOPICS,
+    TRANSACTIONS,
+    Tool,
+)
 from .target import Target
 from .waiting import eventually
 
 pytestmark = pytest.mark.jvm
-
-TOPICS = "org.apache.kafka.tools.TopicCommand"
-GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
-ALL_GROUPS = "org.apache.kafka.tools.GroupsCommand"
-CONFIGS = "kafka.admin.ConfigCommand"
-CONSOLE_PRODUCER = "org.apache.kafka.tools.ConsoleProducer"
-CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
-PRODUCER_PERFORMANCE = "org.apache.kafka.tools.ProducerPerformance"
-CONSUMER_PERFORMANCE = "org.apache.kafka.tools.ConsumerPerformance"
-END_TO_END_LATENCY = "org.apache.kafka.tools.EndToEndLatency"
-GET_OFFSETS = "org.apache.kafka.tools.GetOffsetShell"
-DELETE_RECORDS = "org.apache.kafka.tools.DeleteRecordsCommand"
-LOG_DIRS = "org.apache.kafka.tools.LogDirsCommand"
-API_VERSIONS = "org.apache.kafka.tools.BrokerApiVersionsCommand"
-CLUSTER = "org.apache.kafka.tools.ClusterTool"
-QUORUM = "org.apache.kafka.tools.MetadataQuorumCommand"
-FEATURES = "org.apache.kafka.tools.FeatureCommand"
-ELECTION = "org.apache.kafka.tools.LeaderElectionCommand"
-REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
-TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
-DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    """What a tool wrote, and its exit status."""
-
-    status: int
-    output: str
-    errors: str
-
-    @property
-    def lines(self) -> list[str]:
-        return [line for line in self.output.splitlines() if line]
-
-    def table(self) -> list[list[str]]:
-        """The words of every line."""
-        return [line.split() for line in self.lines]
-
-
-Tool = Callable[..., Ran]
-
-
-@pytest.fixture
-def java(open_client: OpenClient) -> Client:
-    return open_client("java")
-
-
-@pytest.fixture
-def local_tool(java: Client) -> Tool:
-    """Run a tool with these arguments."""
-
-    def run(name: str, *arguments: str, input_text: str = "") -> Ran:
-        return Ran(**java.call("tool", name=name, arguments=arguments, input=input_text))
-
-    return run
-
-
-@pytest.fixture
-def tool(local_tool: Tool, broker: Target) -> Tool:
-    """Run a tool against the broker; it must succeed unless ``status`` says otherwise."""
-
-    def run(name: str, *arguments: str, input_text: str = "", status: int = 0) -> Ran:
-        ran = local_tool(
-            name, "--bootstrap-server", broker.bootstrap, *arguments, input_text=input_text
-        )
-        assert ran.status == status, ran
-        return ran
-
-    return run
 
 
 def test_kafka_topics_creates_describes_grows_and_deletes(tool: Tool, topic: str) -> None:
