@@ -41,7 +41,7 @@ LATE: Final = {
     "network_faults": 15, "stalls": 95, "patience_ms": 20, "delay_ms": 5, "timeout_ms": 60_000,
     "partitions": 3,
     "deaths": 0, "ends": 0, "disk_error": 0, "disk_full": 0, "disk_work": 500, "big_jumps": 0,
-    "steps": 5_000, "check_every": 20,
+    "steps": 5_000, "check_every": 20, "cleans": 0,
 }  # fmt: skip
 """Nothing but connections that stall while their clients go on with new ones (KAFKA-17754)."""
 SCENARIOS: Final[dict[str, dict[str, int]]] = {
@@ -53,6 +53,11 @@ SCENARIOS: Final[dict[str, dict[str, int]]] = {
     "time-outs": {"timeout_ms": 1_000, "deaths": 20, "big_jumps": 10},
     "copies": {"transactors_1": 0, "transactors_2": 0, "zombies": 0, "workers_1": 2,
         "workers_2": 2},
+    "compaction": {
+        "cleans": 1, "segment_index_bytes": 8, "transactors_1": 2, "transactors_2": 2,
+        "workers_2": 1, "partitions": 1, "state_partitions": 1, "offsets_partitions": 1,
+        "network_faults": 5, "disk_work": 500, "steps": 3_000, "check_every": 10,
+    },
     "crashes": {"ends": 20, "delay_ms": 5, "network_faults": 0, "patience_ms": 3_000},
 }  # fmt: skip
 """Which numbers a scenario fixes; the others are drawn."""
@@ -97,6 +102,9 @@ class Tunables:
     big_jumps: int
     checkpoint_ms: int
     check_every: int
+    cleans: int
+    """Whether compaction runs."""
+    delete_retention_ms: int
 
     @classmethod
     def draw(cls, dice: random.Random, steps: int, scenario: str = ALL) -> Self:
@@ -127,6 +135,8 @@ class Tunables:
             big_jumps=dice.choice((0, 2)),
             checkpoint_ms=dice.choice((50, 1_000, 60_000)),
             check_every=dice.choice((1, 10)),
+            cleans=dice.choice((0, 1, 1)),
+            delete_retention_ms=dice.choice((1, 200, 86_400_000)),
         )
         return replace(drawn, **SCENARIOS[scenario])
 
@@ -149,7 +159,10 @@ class TransactionSwarm(Run):
             {
                 "transaction.state.log.num.partitions": str(tunables.state_partitions),
                 "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
-                "log.cleaner.enable": "false",
+                "log.cleaner.enable": "true" if tunables.cleans else "false",
+                "log.cleaner.backoff.ms": "100",
+                "log.cleaner.min.cleanable.ratio": "0.01",
+                "log.cleaner.delete.retention.ms": str(tunables.delete_retention_ms),
             },
         )
         self.check_every = tunables.check_every
@@ -180,7 +193,7 @@ class TransactionSwarm(Run):
         self._create_topic(
             LATEST,
             partitions=self.partition_count,
-            configs={"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.01"},
+            configs={"cleanup.policy": "compact"},
         )
         self.transactors = [
             *(self._transactor(f"one-{n}", version=1) for n in range(tunables.transactors_1)),

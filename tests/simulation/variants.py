@@ -23,10 +23,11 @@ from headwater.core_log.controller import controller as controller_module
 from headwater.core_log.controller import nodes
 from headwater.core_log.controller.controller import Controller
 from headwater.core_log.replica.partition import Partition
-from headwater.core_log.storage import directory as directory_module
+from headwater.core_log.storage import checkpointing
 from headwater.core_log.storage import recovery as recovery_module
+from headwater.core_log.storage.checkpointing import CheckpointJob
 from headwater.core_log.storage.checkpoints import LOG_STARTS, RECOVERY_POINTS
-from headwater.core_log.storage.directory import CheckpointJob, LogDirectory
+from headwater.core_log.storage.directory import LogDirectory
 from headwater.core_log.storage.flush import FlushJob
 from headwater.core_log.storage.log import PartitionLog
 from headwater.core_log.storage.producers import Duplicate, ProducerStates
@@ -230,7 +231,7 @@ def two_checkpoints_run_at_once(patch: Patch) -> None:
 def files_go_before_the_log_start_is_durable(patch: Patch) -> None:
     def hasty(self: CheckpointJob) -> None:
         for segments in self.doomed.values():
-            directory_module._set_aside(self._fs, segments)
+            checkpointing._set_aside(self._fs, segments)
         self.is_done = True
 
     patch.setattr(CheckpointJob, "_run", hasty)
