@@ -33,7 +33,15 @@ from .batch import (
 )
 from .compression import CorruptCompression, DecompressedTooLarge, decompress
 from .record import RECORD_BYTES_MIN
-from .varints import BEYOND, Bytes, Ints, read_varints
+from .varints import (
+    BEYOND,
+    SHORT_SIZES,
+    SHORT_VALUES,
+    Bytes,
+    Ints,
+    overlapping_pairs,
+    read_varints,
+)
 
 LANES_MIN: Final = 40
 """Fewer batches than this are walked one by one: a step of numpy costs 5 us for however many."""
@@ -324,15 +332,21 @@ class _Walk:
         found = np.empty(int(counts.sum()), np.int64)
         steps = int(falling[LANES_MIN - 1]) if len(falling) >= LANES_MIN else 0
         alive = np.searchsorted(-falling, -np.arange(steps))  # batches with more records than that
+        # One look for each record: two bytes tell how far it is to the next one, unless the record
+        # is 8 KB long or wrong. Behind each start are RECORD_BYTES_MIN: no look leaves the data.
+        pairs = overlapping_pairs(self._data)
         for count in alive.tolist():
             at = position[:count]
             if (is_past := at > last_start[:count]).any():
                 raise self._fault(int(order[np.argmax(is_past)]), _WRONG_END)
             found[record[:count]] = at
             record[:count] += 1
-            lengths, sizes = read_varints(self._data, at)
-            at += sizes
-            at += np.where(lengths > 0, lengths, BEYOND)
+            advances = _ADVANCES.take(pairs[at])
+            if not advances.all():
+                rare = np.flatnonzero(advances == 0)
+                lengths, sizes = read_varints(self._data, at[rare])
+                advances[rare] = np.where(lengths > 0, sizes + lengths, BEYOND)
+            at += advances
         self._walk_singly(found, position, end, record, falling - steps)
         wrong = position != end
         if wrong.any():
@@ -402,3 +416,12 @@ def _header_columns(view: memoryview, starts: Ints) -> BatchColumns:
         producer_epochs=column("producer_epoch"),
         record_counts=column("record_count"),
     )
+
+
+def _advances() -> Ints:
+    """Bytes from a record to the next, by the two it begins with; 0: the two do not tell."""
+    values, sizes = SHORT_VALUES.astype(np.int64), SHORT_SIZES.astype(np.int64)
+    return np.where((sizes > 0) & (values > 0), sizes + values, 0)
+
+
+_ADVANCES: Final = _advances()

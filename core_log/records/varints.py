@@ -26,16 +26,23 @@ def read_varints(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
     """
     if not len(at):
         return at, at
-    pairs = np.ndarray((len(data) - 1,), "<u2", data, strides=(1,))
-    pair = pairs[np.minimum(at, len(data) - 2)]
+    pair = overlapping_pairs(data)[np.minimum(at, len(data) - 2)]
     if at.max() > len(data) - 2:
         # The last byte has none behind it: as if one came that does not end.
         pair[at > len(data) - 2] = data[-1] | np.uint16(0xFF00)
-    values, sizes = _SHORT_VALUES[pair].astype(np.int64), _SHORT_SIZES[pair].astype(np.int64)
+    values, sizes = (
+        SHORT_VALUES.take(pair).astype(np.int64),
+        SHORT_SIZES.take(pair).astype(np.int64),
+    )
     if not sizes.all():
         rare = np.flatnonzero(sizes == 0)
         values[rare], sizes[rare] = _long_varints(data, at[rare])
     return values, sizes
+
+
+def overlapping_pairs(data: Bytes) -> NDArray[np.uint16]:
+    """The two bytes at each position but the last, as a number."""
+    return np.ndarray((max(len(data) - 1, 0),), "<u2", data, strides=(1,))
 
 
 def _long_varints(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
@@ -67,4 +74,4 @@ def _short_varints() -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
     return values.astype(np.int16), (is_one + 2 * is_two).astype(np.uint8)
 
 
-_SHORT_VALUES, _SHORT_SIZES = _short_varints()
+SHORT_VALUES, SHORT_SIZES = _short_varints()

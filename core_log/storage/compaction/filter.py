@@ -189,9 +189,7 @@ class _Pass:
         controls = read_control(batch)
         if controls and controls[0].type not in (ControlType.ABORT, ControlType.COMMIT):
             return
-        is_unneeded = self._owner.transactions.on_marker(
-            batch.producer_id, batch.last_offset, is_copied=not is_ours
-        )
+        is_unneeded = self._owner.transactions.on_marker(batch.producer_id, batch.last_offset)
         if not is_ours or not is_unneeded:
             return
         if not controls:  # Kafka has emptied it

@@ -18,7 +18,6 @@ from ...records.batch import (
     HEADER_BYTES,
     LENGTH_END,
     MAGIC,
-    TIMESTAMP_TYPE_FLAG,
     Batch,
     seal,
 )
@@ -38,14 +37,12 @@ def with_records(
 ) -> bytearray:
     """*batch* with *section*, its records that stay, unpacked; compressed as it was.
 
-    *max_timestamp* is theirs; with LogAppendTime the batch's own stays. With *delete_horizon_ms*
-    the batch gets that horizon; None leaves its own, if it has one.
+    *max_timestamp* is theirs. With *delete_horizon_ms* the batch gets that horizon; None leaves its
+    own, if it has one.
     """
     attributes, base_timestamp = batch.attributes, batch.base_timestamp
-    is_append_time = attributes & TIMESTAMP_TYPE_FLAG != 0
     if delete_horizon_ms is not None:
-        if not is_append_time:  # where the records' own times count for nothing
-            section = _rebased(section, base_timestamp - delete_horizon_ms)
+        section = _rebased(section, base_timestamp - delete_horizon_ms)
         attributes |= DELETE_HORIZON_FLAG
         base_timestamp = delete_horizon_ms
     return _assemble(
@@ -53,7 +50,7 @@ def with_records(
         bytes(compress(Codec(batch.compression), section)),
         attributes=attributes,
         base_timestamp=base_timestamp,
-        max_timestamp=batch.max_timestamp if is_append_time else max_timestamp,
+        max_timestamp=max_timestamp,
         record_count=record_count,
     )
 

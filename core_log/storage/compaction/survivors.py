@@ -150,7 +150,7 @@ def _aborted(batches: BatchColumns, end: int, walk: TransactionWalk) -> list[int
         producer_id = int(batches.producer_ids[index])
         last_offset = int(batches.last_offsets[index])
         if is_control[index]:
-            walk.on_marker(producer_id, last_offset, is_copied=False)
+            walk.on_marker(producer_id, last_offset)
         elif walk.on_data(producer_id, last_offset):
             aborted.append(index)
     return aborted

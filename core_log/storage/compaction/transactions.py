@@ -29,16 +29,13 @@ class TransactionWalk:
         self._is_observed.add(producer_id)
         return producer_id in self._aborting
 
-    def on_marker(self, producer_id: int, offset: int, *, is_copied: bool) -> bool:
-        """Pass a marker, commit or abort; whether nothing of its transaction was met.
-
-        One that *is_copied* unseen keeps its entry in the index in any case.
-        """
+    def on_marker(self, producer_id: int, offset: int) -> bool:
+        """Pass a marker, commit or abort; whether no batch of its transaction was met."""
         self._begin(offset)
         was_observed = producer_id in self._is_observed
         self._is_observed.discard(producer_id)
         aborted = self._aborting.pop(producer_id, None)
-        if aborted is not None and (was_observed or is_copied):
+        if aborted is not None and was_observed:
             self.index.append(
                 AbortedTransaction(
                     producer_id=producer_id,

@@ -217,6 +217,8 @@ def test_the_newest_timestamp_is_that_of_the_records_left() -> None:
 
 def test_a_marker_goes_when_its_horizon_has_passed_and_not_before() -> None:
     log = CompactedLog()
+    log.append([(b"kept", b"1")], producer_id=1, is_transactional=True)
+    log.end(1, is_commit=True)
     log.append([(b"a", b"1")], producer_id=1, is_transactional=True)
     log.end(1, is_commit=False)
     log.append([(b"a", b"2")], producer_id=1, is_transactional=True)
@@ -229,16 +231,19 @@ def test_a_marker_goes_when_its_horizon_has_passed_and_not_before() -> None:
         return [batch.base_offset for batch in log.batches() if batch.is_control]
 
     log.clean()  # takes the records
-    assert markers() == [1, 3]
+    assert markers() == [1, 3, 5]
     log.clock.advance(10 * RETENTION_MS)
     log.clean()  # finds that they are gone
-    assert markers() == [1, 3]
+    assert markers() == [1, 3, 5]
     log.clock.advance(RETENTION_MS - 1)
     log.clean()
-    assert markers() == [1, 3]
+    assert markers() == [1, 3, 5]
     log.clock.advance(1)
     assert log.clean().stats.markers_dropped == 2
-    assert markers() == []
+    assert markers() == [1]
+    log.clock.advance(10 * RETENTION_MS)
+    log.clean()
+    assert markers() == [1]
 
 
 def test_a_producers_last_batch_stays_without_records() -> None:
@@ -354,10 +359,16 @@ def test_keyless_records_are_dropped_and_counted() -> None:
     log.roll()
     assert log.clean().stats.keyless_dropped == 2
     assert [record.offset for record in log.read(committed=True)] == [1, 3]
-    log.clean_until = 0
-    log.append([(None, b"5")])
+
+
+def test_keyless_records_of_the_clean_part_are_dropped_too() -> None:
+    """Compaction was switched off for a while and on again."""
+    log = CompactedLog()
+    log.append([(None, b"1"), (b"", b"2")])
+    log.append([(b"a", b"3")])
     log.roll()
-    assert log.clean(first_dirty_offset=4).stats.keyless_dropped == 1
+    assert log.clean(first_dirty_offset=2).stats.keyless_dropped == 1
+    assert [record.offset for record in log.read(committed=True)] == [1, 2]
 
 
 def test_a_pace_is_told_the_bytes_and_may_stop_the_work() -> None:
