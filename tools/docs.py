@@ -32,7 +32,6 @@ from headwater.service.reference import markdown
 ROOT: Final = Path(__file__).parents[1]
 FOLDER: Final = ROOT / "docs" / "reference"
 HELP_COLUMNS: Final = 100
-PARTLY: Final = {"cleanup.policy": "delete yes; compact is accepted, nothing is compacted yet"}
 SETTINGS_OF_NODE: Final = {
     "advertised.listeners": "advertised_listeners",
     "broker.id": "node_id",
@@ -90,7 +89,7 @@ def _topic_configs() -> str:
     acting = _words("headwater.core_log.broker.topic_settings")
 
     def acts(key: ConfigKey) -> str:
-        return PARTLY.get(key.name, "yes" if key.name in acting else "accepted")
+        return "yes" if key.name in acting else "accepted"
 
     return (
         "# Topic configurations\n\n"
@@ -105,6 +104,7 @@ def _topic_configs() -> str:
 def _broker_configs() -> str:
     topics = _words("headwater.core_log.broker.topic_settings")
     read = _words("headwater.core_log.server.config", "headwater.core_log.server.node")
+    followed = _words("headwater.core_log.broker.compaction_config")
     defaults = {
         broker_name.name: key.name
         for key in TOPIC_CONFIGS.values()
@@ -114,6 +114,8 @@ def _broker_configs() -> str:
     def acts(key: ConfigKey) -> str:
         if key.name in SETTINGS_OF_NODE:
             return f"shows the setting `{SETTINGS_OF_NODE[key.name]}`"
+        if key.name in followed:
+            return "yes"
         if key.name in read:
             return "yes, as given at the start"
         if defaults.get(key.name) in topics:
@@ -125,8 +127,9 @@ def _broker_configs() -> str:
         "Kafka's names, given at the start (`--set NAME=VALUE`, or `configs:` in the settings "
         "file) or, where *change* does not say read-only, with `headwater configs set broker`. "
         "*Acts* says what this version does with it: a default of a topic configuration acts on "
-        "every topic that does not set its own, at once; what is read at the start acts from the "
-        "next start with that flag; the rest is accepted, checked and shown.\n\n"
+        "every topic that does not set its own, at once; a plain yes acts at once, too; what is "
+        "read at the start acts from the next start with that flag; the rest is accepted, checked "
+        "and shown.\n\n"
         f"{_table(BROKER_CONFIGS, 'acts', acts, with_change=True)}"
     )
 
