@@ -100,6 +100,12 @@ class BatchFilter:
         with window.places():
             return _Pass(self, window.batches, self._job, self._survivors).kept()
 
+    def may_be_needed_empty(self, last_offsets: Ints) -> Flags:
+        """Whether some producer's last batch of records, or the last one cleaned, ends there."""
+        return np.isin(last_offsets, self._last_offsets) | (
+            last_offsets == self._job.end_offset - 1
+        )
+
     def is_needed_empty(self, batches: BatchColumns, index: int) -> bool:
         """Whether a batch stays though nothing in it does."""
         last_offset = int(batches.last_offsets[index])
@@ -167,10 +173,8 @@ class _Pass:
             living, batches.last_offsets, "right"
         )
         self._fates[is_data & (is_clean | has_survivor) & (batches.record_counts > 0)] = Fate.LOOK
-        for index in np.flatnonzero(
-            is_data & ~is_clean & ~has_survivor | is_data & (batches.record_counts == 0)
-        ).tolist():
-            self._empty(index)
+        has_none = is_data & (~is_clean & ~has_survivor | (batches.record_counts == 0))
+        self._empty_all(np.flatnonzero(has_none))
         is_transactional = batches.attributes & TRANSACTIONAL_FLAG != 0
         for index in np.flatnonzero(is_transactional | is_control).tolist():
             if is_control[index]:
@@ -228,8 +232,7 @@ class _Pass:
         self._records_out[which] = staying
         must_stamp = (_sums(is_tombstone, starts, ends) > 0) & ~self._has_horizon[which]
         self._fates[which] = Fate.COPY
-        for entry in np.flatnonzero(staying == 0).tolist():
-            self._empty(int(which[entry]))
+        self._empty_all(which[staying == 0])
         is_full = staying == batches.record_counts[which]
         changed = np.flatnonzero((staying > 0) & (~is_full | must_stamp))
         if not len(changed):
@@ -272,7 +275,7 @@ class _Pass:
 
     @property
     def _horizon_ms(self) -> int:
-        return self._job.now_ms + self._job.delete_retention_ms
+        return min(self._job.now_ms + self._job.delete_retention_ms, 2**63 - 1)  # of an int64
 
     def _batch(self, index: int) -> Batch:
         batches = self._batches
@@ -284,6 +287,13 @@ class _Pass:
 
     def _drop(self, index: int) -> None:
         self._fates[index] = Fate.DROP
+
+    def _empty_all(self, indexes: Ints) -> None:
+        """No record of these batches of records stays; nearly all of them go at once."""
+        may_stay = self._owner.may_be_needed_empty(self._batches.last_offsets[indexes])
+        self._fates[indexes[~may_stay]] = Fate.DROP
+        for index in indexes[may_stay].tolist():
+            self._empty(index)
 
     def _empty(self, index: int) -> None:
         """No record stays: the batch goes, or only its header stays."""

@@ -203,6 +203,17 @@ def test_a_delete_horizon_takes_nothing_from_the_timestamps() -> None:
     assert [b.compression for b in batches] == list(Codec)
 
 
+def test_a_tombstone_may_be_kept_for_ever() -> None:
+    log = CompactedLog()
+    log.append([(b"a", None)])
+    log.roll()
+    timestamp_ms = log.noted[0].record.timestamp_ms
+    log.clean(delete_retention_ms=2**63 - 1)
+    log.clock.advance(2**50)
+    log.clean()
+    assert [record.timestamp_ms for record in log.read(committed=True)] == [timestamp_ms]
+
+
 def test_the_newest_timestamp_is_that_of_the_records_left() -> None:
     log = CompactedLog()
     for timestamp_type in TimestampType:
