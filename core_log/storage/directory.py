@@ -8,52 +8,24 @@ marker is removed before anything else is written.
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, Protocol, final
 
-from ..kernel.ids import ID_BYTES, NO_TOPIC_ID, id_text
-from ..kernel.ports import Clock, File, FileSystem, OpenMode, Random
+from ..kernel.ids import ID_BYTES, NO_TOPIC_ID
+from ..kernel.ports import Clock, FileSystem, OpenMode, Random
 from . import names
-from .checkpoints import (
-    CLEANED,
-    HIGH_WATERMARKS,
-    LOG_STARTS,
-    RECOVERY_POINTS,
-    CheckpointCorrupt,
-    Offsets,
-    decode_offsets,
-    encode_offsets,
-)
+from .checkpointing import CheckpointJob
+from .checkpoints import CLEANED, HIGH_WATERMARKS, LOG_STARTS, RECOVERY_POINTS, Offsets
+from .claim import Claim, claim
 from .config import LogConfig
-from .errors import DiskFull, LogDirectoryFailed, LogDirectoryRefused
-from .identity import (
-    CLEAN_SHUTDOWN,
-    FORMAT_PROPERTIES,
-    FORMAT_VERSION,
-    LOCK,
-    META_PROPERTIES,
-    DirectoryIdentity,
-    IdentityUnreadable,
-    decode_format,
-    decode_identity,
-    decode_topic_id,
-    encode_format,
-    encode_identity,
-    encode_topic_id,
-)
+from .errors import DiskFull, LogDirectoryFailed
+from .identity import CLEAN_SHUTDOWN, IdentityUnreadable, decode_topic_id, encode_topic_id
 from .log import PartitionLog
 from .notes import Note
 from .recovery import Known, load_log
 from .segment import Segment
-from .volume import NO_SPACE, Volume, read_all, write_durably
-
-RESERVE: Final = "headwater.reserve"
-RESERVE_BYTES: Final = 1024 * 1024
-"""Given up when a checkpoint finds the disk full: without one nothing could ever be deleted."""
-
-RESERVED_DIRECTORY_IDS: Final = 100
-"""Kafka keeps the ids whose number is below this for purposes of its own (KIP-858)."""
+from .volume import NO_SPACE, Volume, write_durably
 
 FILES_MAX: Final = 512
 
@@ -65,94 +37,24 @@ class ConfigFor(Protocol):
 
 
 @final
-class CheckpointJob:
-    """Values of one moment that run() makes durable, then removes files no longer needed."""
-
-    def __init__(
-        self,
-        fs: FileSystem,
-        path: str,
-        *,
-        offsets: Mapping[str, Offsets],
-        epochs: Mapping[PartitionLog, bytes],
-        doomed: Mapping[PartitionLog, list[Segment]],
-    ) -> None:
-        self.epochs = epochs
-        self.doomed = doomed
-        self.is_done = False
-        """It ran to its end; otherwise the disk was full and the next checkpoint tries again."""
-        self._fs = fs
-        self._path = path
-        self._offsets = offsets
-
-    def run(self) -> None:
-        """Any thread; blocks. Raises OSError, but for a full disk: see ``is_done``."""
-        try:
-            self._run()
-        except OSError as error:
-            if error.errno not in NO_SPACE:
-                raise
-            self._fs.remove(f"{self._path}/{RESERVE}")
-            try:
-                self._run()
-            except OSError as again:
-                if again.errno not in NO_SPACE:
-                    raise
-
-    def _run(self) -> None:
-        # The order matters. Log starts first: epochs and files below them go next. Recovery points
-        # after the epochs: no scan will find again what they pass.
-        self._write(LOG_STARTS)
-        for log, content in self.epochs.items():
-            if self._fs.is_directory(log.path):  # else it was deleted meanwhile
-                write_durably(self._fs, f"{log.path}/{names.EPOCHS}", content)
-                self._fs.sync_directory(log.path)
-        # Compacted offsets last: segments with gaps between them lie below the recovery point.
-        self._write(RECOVERY_POINTS, HIGH_WATERMARKS, CLEANED)
-        for log, segments in self.doomed.items():
-            if self._fs.is_directory(log.path):
-                # The segment that stays may be new; without its name the log's end would be lost.
-                self._fs.sync_directory(log.path)
-                _set_aside(self._fs, segments)
-        self.is_done = True
-
-    def _write(self, *file_names: str) -> None:
-        for name in file_names:
-            write_durably(self._fs, f"{self._path}/{name}", encode_offsets(self._offsets[name]))
-        self._fs.sync_directory(self._path)
-
-
-@final
 class LogDirectory:
     """Holds the directory's lock until close(). One owner, the event loop."""
 
-    def __init__(
-        self,
-        volume: Volume,
-        *,
-        identity: DirectoryIdentity,
-        lock: File,
-        was_clean: bool,
-        checkpoints: Mapping[str, Offsets],
-        notes: list[Note],
-    ) -> None:
+    def __init__(self, volume: Volume, claimed: Claim) -> None:
         """See open()."""
-        assert identity.directory_id is not None
+        assert claimed.identity.directory_id is not None
         self.path: Final = volume.path
-        self.cluster_id: Final = identity.cluster_id
-        self.node_id: Final = identity.node_id
-        self.directory_id: Final = identity.directory_id
-        self.was_clean: Final = was_clean
+        self.cluster_id: Final = claimed.identity.cluster_id
+        self.node_id: Final = claimed.identity.node_id
+        self.directory_id: Final = claimed.identity.directory_id
+        self.was_clean: Final = claimed.was_clean
         """The last owner stopped cleanly, so nothing has to be recovered."""
-        self.high_watermarks: Final = checkpoints[HIGH_WATERMARKS]
+        self.high_watermarks: Final = claimed.checkpoints[HIGH_WATERMARKS]
         """As of the last checkpoint before open()."""
         self._volume = volume
-        self._lock = lock
-        self._recovery_points = checkpoints[RECOVERY_POINTS]
-        self._log_starts = checkpoints[LOG_STARTS]
-        self._cleaned = checkpoints[CLEANED]
-        self._is_cleaned_lost = any(note.path.endswith(f"/{CLEANED}") for note in notes)
-        self._notes = notes
+        self._lock = claimed.lock
+        self._claimed = claimed
+        self._notes = claimed.notes
         self._logs: dict[tuple[str, int], PartitionLog] = {}
         self._removals: deque[tuple[int, str]] = deque()  # due time by the wall clock, path
         self._created = False
@@ -184,31 +86,8 @@ class LogDirectory:
             fs, path, clock=clock, rng=rng, open_files_max=open_files_max, on_failure=on_failure
         )
         with _failing(volume):
-            _make_durably(fs, path)
-            lock = _lock(fs, path)
-            try:
-                identity = _identify(fs, path, node_id=node_id, cluster_id=cluster_id, rng=rng)
-                notes: list[Note] = []
-                checkpoints = {
-                    name: _read_offsets(fs, path, name, notes)
-                    for name in (RECOVERY_POINTS, LOG_STARTS, HIGH_WATERMARKS, CLEANED)
-                }
-                marker = f"{path}/{CLEAN_SHUTDOWN}"
-                was_clean = fs.size(marker) is not None
-                fs.remove(marker)
-                _reserve(fs, path)
-                fs.sync_directory(path)
-            except BaseException:
-                lock.close()
-                raise
-        return cls(
-            volume,
-            identity=identity,
-            lock=lock,
-            was_clean=was_clean,
-            checkpoints=checkpoints,
-            notes=notes,
-        )
+            claimed = claim(fs, path, node_id=node_id, cluster_id=cluster_id, rng=rng)
+        return cls(volume, claimed)
 
     @property
     def offline_reason(self) -> str | None:
@@ -479,10 +358,10 @@ class LogDirectory:
     ) -> PartitionLog:
         path = f"{self.path}/{names.partition_directory(topic, partition)}"
         known = Known(
-            recovery_point=self._recovery_points.get((topic, partition)),
-            log_start_offset=self._log_starts.get((topic, partition), 0),
-            cleaned_offset=self._cleaned.get((topic, partition)),
-            is_cleaned_lost=self._is_cleaned_lost,
+            recovery_point=self._claimed.checkpoints[RECOVERY_POINTS].get((topic, partition)),
+            log_start_offset=self._claimed.checkpoints[LOG_STARTS].get((topic, partition), 0),
+            cleaned_offset=self._claimed.checkpoints[CLEANED].get((topic, partition)),
+            is_cleaned_lost=CLEANED in self._claimed.unreadable,
             is_clean=self.was_clean,
         )
         loaded = load_log(self._volume, path, config=config, known=known)
@@ -537,117 +416,3 @@ def _failing(volume: Volume) -> Iterator[None]:
         yield
     except OSError as error:
         raise volume.fail(error) from error
-
-
-def _make_durably(fs: FileSystem, path: str) -> None:
-    """Have the directory, and its name on disk, with those of missing parents."""
-    if not fs.is_directory(path):
-        parent = path.rstrip("/").rpartition("/")[0] or ("/" if path.startswith("/") else ".")
-        _make_durably(fs, parent)
-        fs.make_directory(path)
-        fs.sync_directory(parent)
-
-
-def _lock(fs: FileSystem, path: str) -> File:
-    try:
-        return fs.lock(f"{path}/{LOCK}")
-    except BlockingIOError as error:
-        raise LogDirectoryRefused(
-            path, "another process uses it; stop that one, or give this node its own directory"
-        ) from error
-
-
-def _identify(
-    fs: FileSystem, path: str, *, node_id: int, cluster_id: str | None, rng: Random
-) -> DirectoryIdentity:
-    """Check who the directory belongs to and write down what is missing."""
-    _check_format(fs, path)
-    data = read_all(fs, f"{path}/{META_PROPERTIES}")
-    try:
-        known = decode_identity(data) if data else None
-    except IdentityUnreadable as error:
-        raise LogDirectoryRefused(path, f"{META_PROPERTIES}: {error.reason}") from error
-    if known is not None and known.node_id != node_id:
-        raise LogDirectoryRefused(
-            path, f"it belongs to node {known.node_id}, this is node {node_id}"
-        )
-    if known is not None and cluster_id is not None and known.cluster_id != cluster_id:
-        raise LogDirectoryRefused(
-            path, f"it belongs to cluster {known.cluster_id}, this node to {cluster_id}"
-        )
-    own_id = None if known is None else known.directory_id
-    identity = DirectoryIdentity(
-        cluster_id=known.cluster_id if known else cluster_id or id_text(rng.randbytes(ID_BYTES)),
-        node_id=node_id,
-        directory_id=own_id or _new_directory_id(rng),
-    )
-    if identity != known:
-        write_durably(fs, f"{path}/{META_PROPERTIES}", encode_identity(identity))
-    if fs.size(f"{path}/{FORMAT_PROPERTIES}") is None:
-        write_durably(fs, f"{path}/{FORMAT_PROPERTIES}", encode_format())
-    return identity
-
-
-def _check_format(fs: FileSystem, path: str) -> None:
-    data = read_all(fs, f"{path}/{FORMAT_PROPERTIES}")
-    if data is None:
-        return
-    try:
-        version = decode_format(data)
-    except IdentityUnreadable as error:
-        raise LogDirectoryRefused(path, f"{FORMAT_PROPERTIES}: {error.reason}") from error
-    if version > FORMAT_VERSION:
-        raise LogDirectoryRefused(
-            path,
-            f"a newer Headwater wrote it (format {version}, this one knows {FORMAT_VERSION}); "
-            "start that version",
-        )
-
-
-def _new_directory_id(rng: Random) -> bytes:
-    while True:
-        directory_id = rng.randbytes(ID_BYTES)
-        is_reserved = int.from_bytes(directory_id) < RESERVED_DIRECTORY_IDS
-        if not is_reserved and not id_text(directory_id).startswith("-"):
-            return directory_id
-
-
-def _read_offsets(fs: FileSystem, path: str, name: str, notes: list[Note]) -> Offsets:
-    data = read_all(fs, f"{path}/{name}")
-    try:
-        return decode_offsets(data) if data is not None else {}
-    except CheckpointCorrupt as error:
-        # Without recovery points everything is read, without log starts deleted records return.
-        notes.append(
-            Note(
-                event="checkpoint_unreadable",
-                path=f"{path}/{name}",
-                facts={"reason": error.reason},
-                severe=True,
-            )
-        )
-        return {}
-
-
-def _reserve(fs: FileSystem, path: str) -> None:
-    name = f"{path}/{RESERVE}"
-    if fs.size(name) == RESERVE_BYTES:
-        return
-    try:
-        file = fs.open(name, OpenMode.REPLACE)
-        try:
-            file.write_at([bytes(RESERVE_BYTES)], 0)
-        finally:
-            file.close()
-    except OSError as error:
-        if error.errno not in NO_SPACE:
-            raise
-        fs.remove(name)
-
-
-def _set_aside(fs: FileSystem, segments: list[Segment]) -> None:
-    """Rename the segments' files, oldest first, so that what is left is always one run."""
-    for segment in segments:
-        for path in segment.paths:
-            with suppress(FileNotFoundError):
-                fs.rename(path, path + names.DELETED)

@@ -6,6 +6,7 @@ shows what the simulation does not look at.
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -164,8 +165,8 @@ def recovery_cuts_at_the_recovery_point(patch: Patch) -> None:
 def every_stop_counts_as_clean(patch: Patch) -> None:
     init = LogDirectory.__init__
 
-    def trusting(self: Any, volume: Any, **facts: Any) -> None:
-        init(self, volume, **facts | {"was_clean": True})
+    def trusting(self: Any, volume: Any, claimed: Any) -> None:
+        init(self, volume, replace(claimed, was_clean=True))
 
     patch.setattr(LogDirectory, "__init__", trusting)
 

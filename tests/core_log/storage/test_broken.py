@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from headwater.core_log.storage import directory, expiry, recovery, volume
-from headwater.core_log.storage.directory import CheckpointJob
+from headwater.core_log.storage import checkpointing, directory, expiry, recovery, volume
+from headwater.core_log.storage.checkpointing import CheckpointJob
 from headwater.core_log.storage.errors import LogDirectoryFailed
 from headwater.core_log.storage.flush import FlushJob, Unflushed
 from headwater.core_log.storage.index import OffsetIndex, RecentBatches, SegmentIndexes, TimeIndex
@@ -122,6 +122,7 @@ FAULTS: dict[str, Patch] = {
     ),
     "indexes that are not flushed": replacing(Unflushed, "indexed", nothing),
     "small files replaced in place": lambda patch: (
+        patch.setattr(checkpointing, "write_durably", careless_write),
         patch.setattr(directory, "write_durably", careless_write),
         patch.setattr(volume, "write_durably", careless_write),
     )[0],

@@ -284,8 +284,11 @@ def test_records_deleted_while_names_change_are_hidden_and_removed_later(offset:
     world = filled(18)
     one = Pass(world).work().decide()
     one.switch(count_max=1)
+    count = world.log.segment_count
     world.log.raise_log_start(offset)
     assert world.log.log_start_offset == offset
+    assert world.log.segment_count == count
+    world.directory.checkpoint({})
     assert one.switch()
     one.end()
     world.log.check()
@@ -356,7 +359,10 @@ def test_a_stop_within_a_swap_leaves_one_log(step: str, clean: bool) -> None:  #
         one.decide()
     if step == "half":
         one.switch(count_max=1)
-    world.restart(clean=clean)
+    world.directory.close(clean=clean)
+    if clean:
+        assert not [name for name in temporary(world.fs) if not name.endswith(".cleaned")]
+    world.start()
     assert offsets(world) == (list(range(18)) if step == "undecided" else surviving(16, 18))
     assert temporary(world.fs) == []
     assert not any(note.severe for note in world.notes)

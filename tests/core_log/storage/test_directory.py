@@ -7,7 +7,7 @@ import pytest
 from headwater.core_log.kernel.ids import NO_TOPIC_ID, parse_id
 from headwater.core_log.kernel.ports import OpenMode
 from headwater.core_log.storage.checkpoints import decode_offsets
-from headwater.core_log.storage.directory import RESERVE, RESERVE_BYTES
+from headwater.core_log.storage.claim import RESERVE, RESERVE_BYTES
 from headwater.core_log.storage.errors import DiskFull, LogDirectoryFailed, LogDirectoryRefused
 
 from .world import FOREVER, LOG, PATH, TOPIC_ID, World, offsets_in

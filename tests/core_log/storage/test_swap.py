@@ -1,5 +1,7 @@
 """The names of a swap: what a start makes of whatever moment it was interrupted at."""
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from headwater.core_log.kernel.ports import OpenMode
 from headwater.core_log.storage import names, swap
 from headwater.core_log.storage.swap import Replacement, SwapJob, decode_replaced, encode_replaced
-from headwater.core_log.testing.memory_fs import MemoryFileSystem
+from headwater.core_log.testing.memory_fs import MemoryFileSystem, PowerLost
 
 from .compacted import Pass, filled, offsets, surviving
 from .world import LOG, World
@@ -85,6 +87,34 @@ def test_a_decided_swap_replaces_exactly_what_it_says() -> None:
         for base, text in ((0, "new"), (20, "new"), (30, "old"))
         for suffix in KINDS
     }
+
+
+@pytest.mark.parametrize("has_new_index", [True, False])
+def test_a_kill_at_any_step_leaves_the_new_transaction_index_or_none(has_new_index: bool) -> None:  # noqa: FBT001
+    """The old one would hide records that were committed since; one is a cache, this is not."""
+    for operation in range(30):
+        fs = directory()
+        for base in (0, 10):
+            put(fs, base, "", "old", *KINDS, names.TRANSACTION_INDEX)
+        put(fs, 0, ".swap", "new")
+        if has_new_index:
+            put(fs, 0, ".swap", "new", names.TRANSACTION_INDEX)
+        told = encode_replaced([Replacement(0, 20)])
+        fs.open(f"d/{names.REPLACED}", OpenMode.REPLACE).write_at([told], 0)
+        fs.crash_after(operation)
+        with suppress(PowerLost):
+            swap.switch(fs, "d", [0, 10], 0)
+        fs.kill()
+        for again in (3, 2, 1):  # and the recovery is killed too
+            fs.crash_after(again)
+            with suppress(PowerLost):
+                recovered(fs)
+            fs.kill()
+        recovered(fs)
+        kinds = [*KINDS, names.TRANSACTION_INDEX] if has_new_index else KINDS
+        assert {n: t for n, t in found(fs).items() if not n.endswith(".deleted")} == {
+            names.offset_name(0, suffix): "new" for suffix in kinds
+        }
 
 
 def test_an_index_that_has_its_name_already_is_the_new_one() -> None:
