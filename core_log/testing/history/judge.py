@@ -74,7 +74,7 @@ def _anomalies(
 ) -> list[Anomaly]:
     return [
         *index.contradictions,
-        *duplicates(index),
+        *duplicates(index, allowed=allowed),
         *unread(index, caught_up=caught_up),
         *unexpected(index),
         *aborted_reads(index),

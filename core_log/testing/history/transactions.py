@@ -63,9 +63,8 @@ def circular_reads(index: Index) -> Iterator[Anomaly]:
             continue
         for record in _read_in(index, transaction):
             writer = record.transaction
-            if writer is None or writer == transaction.name or record.outcome is Outcome.ABORTED:
-                continue
-            readers.setdefault(writer, set()).add(transaction.name)
+            if writer is not None and writer != transaction.name:
+                readers.setdefault(writer, set()).add(transaction.name)
     for circle in circles(readers):
         facts = f"each read from another: {', '.join(sorted(circle))}"
         yield Anomaly(rule=Rule.G1C, facts=facts)

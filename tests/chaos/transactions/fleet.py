@@ -90,8 +90,8 @@ class Fleet:
         return self.directory / f"{library}.log"
 
 
-def history_in(directory: Path) -> Iterator[Event]:
-    """What everybody wrote down, file by file."""
-    for file in sorted(directory.glob("*.jsonl")):
+def history_in(directory: Path, library: str = "") -> Iterator[Event]:
+    """What everybody wrote down, or the workers of one library; file by file."""
+    for file in sorted(directory.glob(f"{library}*.jsonl")):
         with file.open("rb") as lines:
             yield from read_history(lines)

@@ -291,6 +291,33 @@ ANOMALIES: dict[str, Case] = {
         ),
         breaks={Rule.NOT_PROCESSED},
     ),
+    "an input of a plain producer, once in the log, with two outputs": Case(
+        history=changed(
+            more=[
+                *(send("N1", "u2", process="w", source="n"), acked("N1", "out", 0, 3)),
+                *(send("N2", "u2", process="w", source="n"), acked("N2", "out", 0, 4)),
+                *(sent_offsets(("in", 0, 1), transaction="u2"), *committed("u2")),
+                poll("r", ("out", 0, 3, "N1"), ("out", 0, 4, "N2")),
+            ]
+        ),
+        breaks={Rule.PROCESSED_TWICE},
+    ),
+    "the older of two commits that ran at once, of which the later begun ended first": Case(
+        history=changed(
+            more=[
+                *(sent_offsets(("in", 3, 1), at_ms=290), acked_offsets(305)),
+                sent_offsets(("in", 3, 2), at_ms=300),
+                OffsetsSent(process="v", group="g", offsets=(("in", 3, 3),), at_ms=310),
+                *(OffsetsAcked(process="v", group="g", at_ms=320), acked_offsets(340)),
+                fetched(("in", 3, 1), asked_ms=350),
+            ]
+        ),
+        breaks={Rule.STALE_OFFSET},
+    ),
+    "a record at two places that nobody sent": Case(
+        history=changed(more=[poll("s", ("more", 0, 0, "ghost"), ("more", 0, 1, "ghost"))]),
+        breaks={Rule.PHANTOM, Rule.DUPLICATE},
+    ),
     "a refused record of a transaction": Case(
         history=changed(more=[Refused(value="d")]), breaks={Rule.REFUSED_READ}
     ),
@@ -305,9 +332,7 @@ def test_a_change_breaks_its_rule_and_no_other(name: str) -> None:
 
 def test_every_rule_for_transactions_has_a_case() -> None:
     """The rules for single records have theirs in test_records."""
-    of_records = {
-        *(Rule.INCONSISTENT_OFFSETS, Rule.DUPLICATE, Rule.PHANTOM, Rule.SPARSE_OFFSETS),
-    }
+    of_records = {Rule.INCONSISTENT_OFFSETS, Rule.SPARSE_OFFSETS}
     broken = {rule for case in ANOMALIES.values() for rule in case.breaks}
     assert broken == set(Rule) - of_records - ALWAYS_ALLOWED
 
@@ -341,6 +366,15 @@ ALLOWED: dict[str, tuple[list[Event], Rule]] = {
     "a subscribed reader that is sent back": (
         changed(more=[poll("s", Z, subscribed=True), poll("s", X, subscribed=True)]),
         Rule.NONMONOTONIC_POLL,
+    ),
+    "a plain producer's record written again": (
+        changed(
+            more=[
+                poll("r", ("in", 0, 8, "n")),
+                poll("dirty", ("in", 0, 8, "n"), read_committed=False),
+            ]
+        ),
+        Rule.DUPLICATE,
     ),
     "a rebalance inside a poll, on": (
         changed(more=[poll("s", X, Z, subscribed=True, rebalanced=True)]),
@@ -380,6 +414,9 @@ CLEAN: dict[str, list[Event]] = {
     ),
     "an assigned reader put back on purpose": changed(
         more=[poll("s", Z), Moved(process="s"), poll("s", X)]
+    ),
+    "... after several polls": changed(
+        more=[poll("s", X), poll("s", Y), Moved(process="s"), poll("s", X)]
     ),
     "... inside a transaction": changed(
         more=[
@@ -432,6 +469,21 @@ CLEAN: dict[str, list[Event]] = {
             *(sent_offsets(("in", 0, 1), transaction="u2"), Aborted(transaction="u2")),
         ]
     ),
+    "an input that a plain producer wrote twice, with two outputs": changed(
+        more=[
+            *(send("N1", "u2", process="w", source="n"), acked("N1", "out", 0, 3)),
+            *(send("N2", "u2", process="w", source="n"), acked("N2", "out", 0, 4)),
+            *(sent_offsets(("in", 0, 1), transaction="u2"), *committed("u2")),
+            poll("r", ("out", 0, 3, "N1"), ("out", 0, 4, "N2"), ("in", 0, 8, "n")),
+        ]
+    ),
+    "an input at the committed offset, which is the next to be processed": changed(
+        (OFFSETS_OF_U1, [sent_offsets(("in", 0, 4), ("in", 1, 1), transaction="u1")]),
+        (LAST_FETCH, []),
+    ),
+    "a transaction with the offsets of two groups": changed(
+        more=[OffsetsSent(process="w", group="h", offsets=(("in", 0, 1),), transaction="u1")],
+    ),
     "an input with outputs of two groups": changed(
         more=[
             *(send("A'", "u2", process="v", source="a"), acked("A'", "out", 0, 3)),
@@ -457,6 +509,23 @@ def test_torn_is_known_before_everybody_caught_up_where_readers_passed_by() -> N
     assert broken == {Rule.TORN_TRANSACTION}
     not_yet_read = changed((SECOND_POLL, [without(SECOND_POLL, D)]))
     assert check(not_yet_read, caught_up=False) == []
+
+
+def test_what_is_not_processed_may_still_come_to_be_seen() -> None:
+    """Until the readers caught up nobody can tell."""
+    history = changed(
+        (OFFSETS_OF_U1, [sent_offsets(("in", 0, 5), ("in", 1, 1), transaction="u1")]),
+        (LAST_FETCH, []),
+    )
+    assert check(history, caught_up=False) == []
+
+
+def test_offsets_of_another_group_in_the_same_transaction_say_nothing_of_this_one() -> None:
+    """Group h is further than g, which is fine for g."""
+    further = OffsetsSent(process="w", group="h", offsets=(("in", 0, 5),), transaction="u1")
+    broken = check(changed(more=[further]))
+    assert [anomaly.rule for anomaly in broken] == [Rule.NOT_PROCESSED]
+    assert "group 'h' is at 5" in broken[0].facts
 
 
 def test_a_verdict_counts() -> None:

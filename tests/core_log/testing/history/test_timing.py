@@ -116,7 +116,7 @@ def test_gaps_are_between_neighbours() -> None:
         (5, 25, 30),  # touches the spaces around it
         (21, 22, 30),
         (60, 65, 15),  # from the last success to the end of the fault
-        (-5, 2, 10),  # from the beginning of the fault
+        (-50, 2, 50),  # from the beginning of the fault
     ],
 )
 def test_the_longest_gap_is_one_that_touches_the_fault(
