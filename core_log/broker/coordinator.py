@@ -73,21 +73,12 @@ class Shard(Protocol):
     def loaded(self, hosted: Hosted, now_ms: int) -> Effects: ...
     def tick(self, now_ms: int) -> Effects: ...
     def unload(self, code: ErrorCode) -> Effects: ...
+    def check(self) -> None:
+        """Assert the invariants."""
+        ...
 
 
 S = TypeVar("S", bound=Shard)
-
-
-class Coordinator(Protocol):
-    """What follows the leadership of an internal topic's partitions."""
-
-    def adopt(self, hosted: Hosted) -> None:
-        """This node leads that partition now: load its shard."""
-        ...
-
-    def drop(self, index: int) -> None:
-        """This node does not lead that partition any more."""
-        ...
 
 
 class ShardRuntime(Protocol[S]):

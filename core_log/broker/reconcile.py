@@ -17,12 +17,23 @@ from ..storage.directory import LogDirectory
 from ..storage.errors import DiskFull, LogDirectoryFailed
 from ..storage.log import PartitionLog
 from ..storage.notes import Note
-from .coordinator import Coordinator
 from .describe import holds
 from .partitions import Hosted, Partitions
 from .topic_settings import TopicSettings
 
 ALL_TOPICS: Final = ""
+
+
+class Coordinator(Protocol):
+    """What follows the leadership of an internal topic's partitions."""
+
+    def adopt(self, hosted: Hosted) -> None:
+        """This node leads that partition now."""
+        ...
+
+    def drop(self, index: int) -> None:
+        """This node does not lead that partition any more."""
+        ...
 
 
 class SettingsFor(Protocol):

@@ -10,7 +10,6 @@ from weakref import WeakValueDictionary
 
 from ..kernel.effects import Effects, Note, Sender
 from ..kernel.errors import ErrorCode, error_code
-from ..kernel.placement import partition_for
 from ..kernel.ports import Clock
 from ..protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -25,12 +24,13 @@ from ..transactions.refusals import TransactionRequest, append_code, refusal, wh
 from ..transactions.shard import TransactionShard
 from .call import Call
 from .coordinator import CoordinatorTopic, Runner
-from .deferred import Deferred
+from .deferred import Deferred, resolved
 from .endings import Endings, is_concurrent
 from .marker_orders import MarkerOrders, TopicPartition
 from .markers import Markers
 from .partitions import Hosted, Partitions
 from .session import Session
+from .shards import Shards
 from .timers import Timers
 
 TRANSACTIONS_TOPIC: Final = "__transaction_state"
@@ -47,9 +47,9 @@ Admitted: TypeAlias = Mapping[TopicPartition, ErrorCode]
 class _Shard:
     """A transaction shard as the runtime sees it."""
 
-    def __init__(self, core: TransactionShard, connections_seen: Callable[[], int]) -> None:
+    def __init__(self, core: TransactionShard, newest_connection: int) -> None:
         self.core: Final = core
-        self._connections_seen = connections_seen
+        self._newest_connection = newest_connection
 
     @property
     def next_deadline_ms(self) -> int | None:
@@ -68,7 +68,8 @@ class _Shard:
         return self.core.loaded(
             now_ms,
             coordinator_epoch=hosted.replica.leader_epoch,
-            connections_before=self._connections_seen(),
+            # An empty log has never served anybody, so no request can be of its past.
+            connections_before=self._newest_connection + 1 if hosted.log.log_end_offset else 0,
         )
 
     def tick(self, now_ms: int) -> Effects:
@@ -76,6 +77,9 @@ class _Shard:
 
     def unload(self, code: ErrorCode) -> Effects:
         return self.core.unload(code)
+
+    def check(self) -> None:
+        self.core.check()
 
 
 @final
@@ -92,37 +96,38 @@ class Transactions:
         ids: ProducerIdSource,
         cluster: ClusterFacts,
         partition_exists: Callable[[str, int], bool],
+        newest_connection: Callable[[], int],
         clock: Clock,
         timers: Timers,
         note: Callable[[Note], None],
     ) -> None:
         self.config: Final = config
-        self.clock: Final = clock
-        self.timers: Final = timers
-        self.partitions: Final = partitions
-        self.topic: Final = topic
         self.markers: Final = markers
         self.orders: Final = MarkerOrders(
             markers, partition_exists=partition_exists, clock=clock, timers=timers, note=note
         )
         self.ended: Final = {True: 0, False: 0}
         """Decisions carried out since the start, by whether to commit; again after a reload."""
-        self.batch_bytes_max: Final = config.batch_bytes_max
-        self._ids = ids
-        self._cluster = cluster
-        self._note = note
-        self._runners: dict[int, Runner[_Shard]] = {}
+        self.shards: Final = Shards(
+            lambda: _Shard(TransactionShard(config, ids, cluster), newest_connection()),
+            topic=topic,
+            partitions=partitions,
+            clock=clock,
+            timers=timers,
+            note=note,
+            batch_bytes_max=config.batch_bytes_max,
+            append_code=append_code,
+            carry_out=self._carry_out,
+        )
+        self._clock = clock
+        self._timers = timers
         self._sessions: WeakValueDictionary[int, Session] = WeakValueDictionary()
-        self._connections_seen = 0
         self._endings = Endings(timers)
 
-    def shard_of(self, transactional_id: str) -> int:
-        """The partition of the topic that keeps the id; 0 while there is no topic."""
-        return partition_for(transactional_id, self.topic.partition_count() or 1)
-
-    def node_for(self, transactional_id: str) -> int:
-        """The node that coordinates the id's transactions, -1 when nobody does."""
-        return self.topic.leader_of(self.shard_of(transactional_id))
+    @property
+    def topic(self) -> CoordinatorTopic:
+        """The topic of transactions."""
+        return self.shards.topic
 
     def step(self, transactional_id: str, request: TransactionRequest, call: Call) -> Deferred[Any]:
         """The coordinator's answer; a refusal when that is not this node, or not yet.
@@ -140,14 +145,14 @@ class Transactions:
         self, transactional_id: str, request: TransactionRequest, call: Call, version: int
     ) -> Deferred[Any]:
         answer: Deferred[Any] = Deferred()
-        deadline_ms = self.clock.monotonic_ms() + ENDING_WAIT_MS
+        deadline_ms = self._clock.monotonic_ms() + ENDING_WAIT_MS
 
         def ask() -> None:
-            index = self.shard_of(transactional_id)
+            index = self.shards.place_of(transactional_id)
             self._ask(index, request, call, version).then(heard)
 
         def heard(response: Any) -> None:
-            if self.clock.monotonic_ms() < deadline_ms and is_concurrent(response):
+            if self._clock.monotonic_ms() < deadline_ms and is_concurrent(response):
                 self._endings.wait(transactional_id, ask, deadline_ms)
             else:
                 answer.resolve(response)
@@ -158,22 +163,21 @@ class Transactions:
     def _ask(
         self, index: int, request: TransactionRequest, call: Call, version: int
     ) -> Deferred[Any]:
+        runner = self.shards.loaded(index)
+        if runner is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+            return resolved(while_loading(request, version=version))
+        if isinstance(runner, ErrorCode):
+            return resolved(refusal(request, version=version, code=runner))
         answer: Deferred[Any] = Deferred()
-        runner = self._runners.get(index)
-        if runner is None:
-            answer.resolve(refusal(request, version=version, code=ErrorCode.NOT_COORDINATOR))
-        elif not runner.is_loaded:
-            answer.resolve(while_loading(request, version=version))
-        else:
-            runner.act(
-                runner.shard.core.step(
-                    request,
-                    version=version,
-                    connection=self._saw(call.session),
-                    reply_to=answer,
-                    now_ms=runner.now_ms(),
-                )
+        runner.act(
+            runner.shard.core.step(
+                request,
+                version=version,
+                connection=self._saw(call.session),
+                reply_to=answer,
+                now_ms=runner.now_ms(),
             )
+        )
         return answer
 
     def verify(
@@ -184,11 +188,9 @@ class Transactions:
         partitions: Iterable[TopicPartition],
     ) -> Admitted:
         """Which partitions are part of the producer's ongoing transaction (KIP-890, part 1)."""
-        runner = self._runners.get(self.shard_of(transactional_id))
-        if runner is None:
-            return dict.fromkeys(partitions, ErrorCode.NOT_COORDINATOR)
-        if not runner.is_loaded:
-            return dict.fromkeys(partitions, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        runner = self.shards.loaded(self.shards.place_of(transactional_id))
+        if isinstance(runner, ErrorCode):
+            return dict.fromkeys(partitions, runner)
         core = runner.shard.core
         return {
             (topic, index): core.verify(transactional_id, producer_id, producer_epoch, topic, index)
@@ -202,11 +204,9 @@ class Transactions:
 
         Its connection is closed after the answer then, so that a client that lives comes back.
         """
-        runner = self._runners.get(self.shard_of(transactional_id))
-        if runner is None:
-            return ErrorCode.NOT_COORDINATOR
-        if not runner.is_loaded:
-            return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        runner = self.shards.loaded(self.shards.place_of(transactional_id))
+        if isinstance(runner, ErrorCode):
+            return runner
         session = call.session
         code = runner.shard.core.admit_offsets(
             transactional_id, producer_id, producer_epoch, connection=self._saw(session)
@@ -248,42 +248,7 @@ class Transactions:
         )
         return answer.map(lambda response: _admitted(response, partitions))
 
-    def shard_indexes(self) -> list[int]:
-        """The shards on this node, for requests that concern all transactional ids."""
-        return sorted(self._runners)
-
-    def adopt(self, hosted: Hosted) -> None:
-        """This node leads that partition of the topic now: load its transactions."""
-        core = TransactionShard(self.config, self._ids, self._cluster)
-        shard = _Shard(core, lambda: self._connections_seen)
-        self._runners[hosted.index] = Runner(self, hosted, shard)
-
-    def drop(self, index: int) -> None:
-        """This node does not lead that partition any more."""
-        runner = self._runners.pop(index, None)
-        if runner is not None:
-            runner.unload(ErrorCode.NOT_COORDINATOR)
-
-    def reload(self, hosted: Hosted) -> None:
-        """Rebuild a shard whose append failed."""
-        self.drop(hosted.index)
-        if hosted.offline_reason is None:
-            self.adopt(hosted)
-
-    def check(self) -> None:
-        """Assert every shard's invariants; simulation calls it after every event."""
-        for runner in self._runners.values():
-            runner.shard.core.check()
-
-    def note(self, note: Note) -> None:
-        """Pass a shard's note on."""
-        self._note(note)
-
-    def append_code(self, code: ErrorCode) -> ErrorCode:
-        """What transactional clients get for an append that failed with *code*."""
-        return append_code(code)
-
-    def carry_out(self, runner: Runner[_Shard], orders: Sequence[object]) -> None:
+    def _carry_out(self, runner: Runner[_Shard], orders: Sequence[object]) -> None:
         """Write the markers and close the connections that a shard has ordered."""
         for order in orders:
             if isinstance(order, FenceConnection):
@@ -311,15 +276,14 @@ class Transactions:
     def _saw(self, session: Session) -> int:
         """The session's number, by which it can be closed."""
         self._sessions[session.number] = session
-        self._connections_seen = max(self._connections_seen, session.number + 1)
         return session.number
 
     def _fence(self, connection: int) -> None:
         session = self._sessions.get(connection)
         if session is not None:
             # The answer has no place in the connection's order yet: close it when it has.
-            self.timers.at(
-                self.clock.monotonic_ms(),
+            self._timers.at(
+                self._clock.monotonic_ms(),
                 lambda: session.close("it brought a transactional request of the past"),
             )
 

@@ -73,6 +73,8 @@ class Host:
     notify: Notify
     unread_bytes: Callable[[], int]
     """Answers in memory that their peers do not take."""
+    newest_connection: Callable[[], int]
+    """Number of the connection accepted last, 0 before the first."""
     cleaner: Cleaner
     """Does the work of compaction away from the loop."""
 
@@ -198,6 +200,7 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
         ids=producer_ids,
         cluster=_ClusterFacts(controller, own_topics, groups),
         partition_exists=own_topics.exists,
+        newest_connection=host.newest_connection,
         clock=SteadyClock(host.clock),
         timers=timers,
         note=shard_note,
@@ -206,7 +209,10 @@ def assemble(host: Host, spec: Specification, directories: Sequence[LogDirectory
         node_id=spec.config.node_id,
         partitions=partitions,
         directories=directories,
-        coordinators={OFFSETS_TOPIC: groups, TRANSACTIONS_TOPIC: transactions},
+        coordinators={
+            OFFSETS_TOPIC: groups.shards,
+            TRANSACTIONS_TOPIC: transactions.shards,
+        },
         topics_deleted=groups.topics_deleted,
         settings_for=settings_for,
         note=lambda entry: _tell(host, entry),

@@ -48,6 +48,8 @@ class Connections:
         self.notify = notify
         self.open: dict[int, Connection] = {}
         self.accepted_count = 0
+        self.newest_number = 0
+        """Number of the connection accepted last; they are counted from 1."""
         self.refused_count = 0
         self.unread_bytes = 0
         """Answers that wait because their peers do not read, all connections together."""
@@ -65,6 +67,7 @@ class Connections:
             return f"{self.limits.connections_per_ip_max} connections from {host} are open"
         self.accepted_count += 1
         self._by_host[host] = self._by_host.get(host, 0) + 1
+        self.newest_number = connection.number
         self.open[connection.number] = connection
         return None
 

@@ -97,6 +97,7 @@ class Node:
                 failed=self._directory_failed,
                 notify=self._notify,
                 unread_bytes=lambda: self._connections.unread_bytes,
+                newest_connection=lambda: self._connections.newest_number,
                 cleaner=self._cleaner,
             )
             spec = Specification(

@@ -122,7 +122,7 @@ class LocalBroker:
         self._dispatcher: Dispatcher | None = None
         self._directories: list[LogDirectory] = []
         self._turn_wanted = False
-        self._numbers = count(1)
+        self._newest_connection = 0
         self._clients: list[LocalConnection] = []
 
     @property
@@ -144,6 +144,7 @@ class LocalBroker:
             failed=self._failed,
             notify=self._notify,
             unread_bytes=lambda: self.unread_bytes,
+            newest_connection=lambda: self._newest_connection,
             cleaner=DirectCleaner(self.fs, self.clock, self.disk),
         )
         endpoint = Endpoint(listener=LISTENER, host="broker", port=9092)
@@ -190,8 +191,13 @@ class LocalBroker:
         looked for; *on_closed* is told when the broker ends the connection.
         """
         assert self._dispatcher is not None
+        self._newest_connection += 1
         client = LocalConnection(
-            self, self._dispatcher, next(self._numbers), on_frame=on_frame, on_closed=on_closed
+            self,
+            self._dispatcher,
+            self._newest_connection,
+            on_frame=on_frame,
+            on_closed=on_closed,
         )
         self._clients.append(client)
         return client
@@ -242,8 +248,8 @@ class LocalBroker:
         if self.broker is None:
             return
         self.broker.controller.check()
-        self.broker.groups.check()
-        self.broker.transactions.check()
+        self.broker.groups.shards.check()
+        self.broker.transactions.shards.check()
         for hosted in self.broker.partitions:
             if hosted.offline_reason is None:
                 hosted.log.check()

@@ -15,7 +15,7 @@ def serve(
     broker: Broker, request: AddOffsetsToTxnRequest, call: Call
 ) -> Deferred[AddOffsetsToTxnResponse]:
     """Answered once the group's partition of the offsets topic is part of the transaction."""
-    return broker.groups.ensure_topic().bind(
+    return broker.groups.topic.ensure().bind(
         # Without the topic the coordinator refuses by itself.
         lambda _: broker.transactions.step(request.transactional_id, request, call)
     )

@@ -38,7 +38,7 @@ def serve(
     coordinator = broker.groups if request.key_type == GROUP else broker.transactions
     return coordinator.topic.ensure().map(
         lambda error: _respond(
-            [_locate(broker, key, coordinator.node_for(key), error, call) for key in keys],
+            [_locate(broker, key, coordinator.shards.node_for(key), error, call) for key in keys],
             batched=batched,
         )
     )

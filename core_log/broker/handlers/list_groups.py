@@ -12,7 +12,7 @@ from ..handler import Handler
 def serve(broker: Broker, request: ListGroupsRequest, call: Call) -> Deferred[ListGroupsResponse]:
     """The groups of all shards; one that is still loading fails the whole, as in Kafka."""
     parts: list[Deferred[ListGroupsResponse]] = [
-        broker.groups.step_shard(index, request, call) for index in broker.groups.shard_indexes()
+        broker.groups.step_shard(index, request, call) for index in broker.groups.shards.indexes()
     ]
     return gather(parts).map(_merge)
 

@@ -18,7 +18,7 @@ def serve(
     """The ids of all shards; one that is still loading fails the whole, as in Kafka."""
     parts: list[Deferred[ListTransactionsResponse]] = [
         broker.transactions.step_shard(index, request, call)
-        for index in broker.transactions.shard_indexes()
+        for index in broker.transactions.shards.indexes()
     ]
     return gather(parts).map(_merge)
 

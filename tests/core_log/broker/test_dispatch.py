@@ -120,7 +120,7 @@ def test_a_fault_of_ours_closes_the_connection_and_is_told(monkeypatch: pytest.M
     def fail() -> list[int]:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(world.broker.running.groups, "shard_indexes", fail)
+    monkeypatch.setattr(world.broker.running.groups.shards, "indexes", fail)
     request = API_BY_KEY[16].request_class()
     world.client.send(request, version=4)
     assert world.client.closed is not None

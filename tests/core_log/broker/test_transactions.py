@@ -409,6 +409,20 @@ def test_a_commit_of_the_past_is_refused_and_its_connection_closed() -> None:
     assert committed(world) == ["1"]
 
 
+def test_after_a_failed_append_no_connection_of_before_is_trusted() -> None:
+    """The shard that is built anew does not know on which of them the newest request came."""
+    world, transactor = ready(1)
+    world.broker.fs.capacity_bytes = world.broker.fs.used_bytes + 10
+    assert transactor.add(0) != ErrorCode.NONE
+    world.broker.fs.capacity_bytes = None
+    world.broker.settle()
+    assert transactor.add(0) == ErrorCode.NOT_COORDINATOR
+    world.broker.settle()
+    assert transactor.client.closed is not None
+    transactor.connection = None
+    assert transactor.add(0) == ErrorCode.NONE
+
+
 def test_offsets_of_the_past_are_refused_and_their_connection_closed() -> None:
     """Else a position that was passed would be committed again by the next transaction."""
     world, transactor = ready(1)
