@@ -84,12 +84,8 @@ class RawProducer:
 
     def begin_anew(self) -> None:
         """Find both coordinators and become the producer of the id, as after a start."""
-        for key_type in (0, 1):
-            wanted = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[self.topic])
-            eventually(
-                lambda wanted=wanted: self._connection.ask(wanted, FindCoordinatorResponse, 4),  # type: ignore[misc]
-                lambda found: found.coordinators[0].error_code == ErrorCode.NONE,
-            )
+        self._find_coordinator(key_type=0)
+        self._find_coordinator(key_type=1)
         request = InitProducerIdRequest(transactional_id=self.topic, transaction_timeout_ms=60_000)
         version = self.versions.init_producer_id
         given = eventually(
@@ -98,6 +94,13 @@ class RawProducer:
         )
         self.producer_id, self.epoch = given.producer_id, given.producer_epoch
         self._sequences.clear()
+
+    def _find_coordinator(self, key_type: int) -> None:
+        wanted = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[self.topic])
+        eventually(
+            lambda: self._connection.ask(wanted, FindCoordinatorResponse, 4),
+            lambda found: found.coordinators[0].error_code == ErrorCode.NONE,
+        )
 
     def send(self, request: Message, version: int) -> None:
         """Without waiting for the answer."""

@@ -9,6 +9,7 @@ from typing import Final, final
 from headwater.core_log.testing.history import Event, read_history
 
 from ...interop.toolchain import java_program
+from .worker import HUNG
 
 CHECKOUT: Final = Path(__file__).parents[3]
 END_SECONDS: Final = 90.0
@@ -22,6 +23,8 @@ class Fleet:
     def __init__(self, directory: Path, bootstrap: str, *, seed: int) -> None:
         self.directory = directory
         self.failures: list[str] = []
+        self.notes: list[str] = []
+        """What went wrong and is known not to be the broker's fault."""
         self._bootstrap = bootstrap
         self._seed = seed
         self._numbers = dict.fromkeys(LIBRARIES, 0)
@@ -72,7 +75,10 @@ class Fleet:
             except subprocess.TimeoutExpired:
                 self.failures.append(f"{library} did not end: see {self._log(library)}")
                 continue
-            if code != 0:
+            if code == HUNG and library == "confluent":
+                # send_offsets_to_transaction of librdkafka 2.16 does not always come back.
+                self.notes.append(f"{library} hangs: see {self._log(library)}")
+            elif code != 0:
                 self.failures.append(f"{library} ended with {code}: see {self._log(library)}")
 
     def kill_all(self) -> None:

@@ -38,6 +38,7 @@ class Report:
     blows: Sequence[Blow]
     failures: Sequence[str]
     """What went wrong beside the history: workers that ended, transactions that hang."""
+    notes: Sequence[str]
     connection_count: int
     has_hole: bool
     """Whether the broker is known not to keep its promises to version-1 clients."""
@@ -76,6 +77,7 @@ class Report:
                 *([f"known hole of version 1: {_counted(known)}"] if known else []),
                 *(f"{rule}: {count}" for rule, count in sorted(counts.items())),
                 *(str(anomaly) for anomaly in self.anomalies[:LINES_MAX]),
+                *self.notes,
                 *self.failures,
             ]
         )

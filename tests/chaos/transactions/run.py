@@ -81,6 +81,7 @@ def run(
         verdict=judge(history_in(histories)),
         blows=storm.blows,
         failures=failures,
+        notes=fleet.notes,
         connection_count=proxy.line_count,
         has_hole=kind == "kafka",
     )

@@ -2,12 +2,16 @@
 
 ``python -m tests.chaos.transactions.worker confluent|kafka-python NAME BOOTSTRAP DIRECTORY SEED``
 
-It ends in good order when its standard input ends, which also happens when its owner dies.
+It ends in good order when its standard input ends, which also happens when its owner dies. A role
+that does not come back from its library then is told of on standard error, by ``HUNG``.
 """
 
+import faulthandler
+import os
 import random
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +21,10 @@ from . import roles
 from .confluent import Confluent
 from .journal import Journal
 from .kafka_python import KafkaPython
+
+HUNG: Final = 75
+"""Exit code: everything went well, but for a call into the library that does not return."""
+LAST_SECONDS: Final = 60.0
 
 CLIENTS: Final[dict[str, Callable[[str], roles.Client]]] = {
     "confluent": Confluent,
@@ -54,13 +62,20 @@ def main(library: str, name: str, bootstrap: str, directory: str, seed: str) -> 
             journal.close()
 
     threads = [threading.Thread(target=run, args=(role,), name=role) for role in ROLES]
-    for thread in threads:
+    watch = threading.Thread(target=_stop_at_end_of_input, args=(stopping,))
+    for thread in (*threads, watch):
+        thread.daemon = True  # a library that hangs must not keep the process
         thread.start()
-    watch = threading.Thread(target=_stop_at_end_of_input, args=(stopping,), daemon=True)
-    watch.start()
+    stopping.wait()
+    deadline = time.monotonic() + LAST_SECONDS
     for thread in threads:
-        thread.join()
-    sys.stderr.write("\n".join(failures))
+        thread.join(max(0, deadline - time.monotonic()))
+    hung = [f"{library}-{thread.name} hangs\n" for thread in threads if thread.is_alive()]
+    sys.stderr.write("\n".join([*failures, *hung]))
+    sys.stderr.flush()
+    if hung and not failures:
+        faulthandler.dump_traceback()
+        os._exit(HUNG)
     return 1 if failures else 0
 
 
