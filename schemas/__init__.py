@@ -1,0 +1,1 @@
+"""Schemas: a registry that speaks Confluent's REST protocol, its rules, and serializers."""

@@ -1,0 +1,82 @@
+"""Values that every part of the registry shares: formats, references, definitions, metadata, rules.
+
+The names are those of Confluent's REST protocol (``io.confluent.kafka.schemaregistry.client.rest
+.entities``); where a value is stored or sent, ``records.py`` and ``rest`` say how it is spelt.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+VERSION_MAX = 2**31 - 1
+"""Versions and ids are Java's int."""
+
+
+class SchemaFormat(StrEnum):
+    """``schemaType`` of the protocol; absent means AVRO."""
+
+    AVRO = "AVRO"
+    JSON = "JSON"
+    PROTOBUF = "PROTOBUF"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """Another registered schema, which this one uses by *name*.
+
+    *name* is what the text says: Avro's full name, JSON Schema's ``$ref``, Protobuf's import path.
+    """
+
+    name: str
+    subject: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """What a schema's owner says of it; stored and compared, not understood."""
+
+    tags: Mapping[str, tuple[str, ...]] | None = None
+    properties: Mapping[str, str] | None = None
+    sensitive: tuple[str, ...] | None = None
+    """Names of the properties that are secret; sorted, each once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule of a data contract. Its words are checked when registered; it is not executed."""
+
+    name: str | None = None
+    doc: str | None = None
+    kind: str | None = None
+    """TRANSFORM or CONDITION."""
+    mode: str | None = None
+    """UPGRADE, DOWNGRADE, UPDOWN, WRITE, READ or WRITEREAD."""
+    type: str | None = None
+    tags: tuple[str, ...] | None = None
+    params: Mapping[str, str] | None = None
+    expr: str | None = None
+    on_success: str | None = None
+    on_failure: str | None = None
+    disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSet:
+    """The rules of one schema by what they act on; an absent list is not an empty one."""
+
+    migration_rules: tuple[Rule, ...] | None = None
+    domain_rules: tuple[Rule, ...] | None = None
+    encoding_rules: tuple[Rule, ...] | None = None
+    enable_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """Everything that makes one schema what it is; two equal definitions share an id."""
+
+    text: str
+    format: SchemaFormat = SchemaFormat.AVRO
+    references: tuple[Reference, ...] = field(default=())
+    metadata: Metadata | None = None
+    rule_set: RuleSet | None = None
