@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwater.core_log.records.batch import Batch, patch, scan, seal
-from headwater.core_log.records.columns import decode_columns, read_batches, unpack_sections
+from headwater.core_log.records.batch_columns import read_batches, unpack_sections
+from headwater.core_log.records.columns import decode_columns
 from headwater.core_log.records.compression import Codec, compress
 from headwater.core_log.records.record import NewRecord, build_batch, decode_records
 from headwater.core_log.storage import names

@@ -27,13 +27,8 @@ from ...records.batch import (
     TRANSACTIONAL_FLAG,
     Batch,
 )
-from ...records.columns import (
-    BatchColumns,
-    RecordColumns,
-    Sections,
-    decode_columns,
-    unpack_sections,
-)
+from ...records.batch_columns import BatchColumns, Sections, unpack_sections
+from ...records.columns import RecordColumns, decode_columns
 from ...records.control import ControlType, read_control
 from ...records.varints import Ints
 from .job import CleanJob
@@ -102,9 +97,9 @@ class BatchFilter:
 
     def may_be_needed_empty(self, last_offsets: Ints) -> Flags:
         """Whether some producer's last batch of records, or the last one cleaned, ends there."""
-        return np.isin(last_offsets, self._last_offsets) | (
-            last_offsets == self._job.end_offset - 1
-        )
+        may_be: Flags = np.isin(last_offsets, self._last_offsets)
+        may_be |= last_offsets == self._job.end_offset - 1
+        return may_be
 
     def is_needed_empty(self, batches: BatchColumns, index: int) -> bool:
         """Whether a batch stays though nothing in it does."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from ...kernel.ports import FileSystem
 from ...records.batch import CONTROL_FLAG, TRANSACTIONAL_FLAG
-from ...records.columns import BatchColumns, decode_keys, unpack_sections
+from ...records.batch_columns import BatchColumns, unpack_sections
+from ...records.columns import decode_keys
 from ...records.varints import Bytes, Ints
 from .job import CleanJob, Pace
 from .keys import KeyHasher, Words

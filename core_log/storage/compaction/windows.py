@@ -9,7 +9,7 @@ import numpy as np
 
 from ...kernel.ports import FileSystem, OpenMode
 from ...records.batch import HEADER_BYTES, LENGTH_END, CorruptBatch
-from ...records.columns import BatchColumns, read_batches
+from ...records.batch_columns import BatchColumns, read_batches
 from .. import names
 from .damage import damaged
 from .job import CleanJob, Pace, SourceSegment

@@ -16,14 +16,8 @@ from headwater.core_log.records.batch import (
     read_batch,
     seal,
 )
-from headwater.core_log.records.columns import (
-    RecordColumns,
-    Sections,
-    decode_columns,
-    decode_keys,
-    read_batches,
-    unpack_sections,
-)
+from headwater.core_log.records.batch_columns import Sections, read_batches, unpack_sections
+from headwater.core_log.records.columns import RecordColumns, decode_columns, decode_keys
 from headwater.core_log.records.compression import Codec
 from headwater.core_log.records.record import (
     RECORD_BYTES_MIN,
