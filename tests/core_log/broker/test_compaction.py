@@ -10,7 +10,7 @@ from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.kernel.ports import OpenMode
 from headwater.core_log.protocol.messages.delete_topics import DeleteTopicsResponse
 from headwater.core_log.records.record import NewRecord, build_batch
-from headwater.core_log.storage.compaction.job import CleanJob
+from headwater.core_log.storage.compaction.job import CleanFault, CleanJob, CleanResult
 from headwater.core_log.testing import requests
 
 from .world import TOPIC, World
@@ -230,6 +230,25 @@ def test_a_cleaner_that_dies_is_tried_again_later_and_later_and_not_for_ever() -
     (reason,) = world.broker.running.compaction.uncleanable.values()
     assert "it died" in reason
     assert world.read() == ["1", "2", "active"]
+
+
+def test_files_that_go_under_the_cleaner_s_hands_are_no_damage() -> None:
+    """DeleteRecords removes them; what is left can be cleaned as before."""
+    world = compacted_world()
+    put(world, "a=1 a=2 a=3 z=active")
+
+    def surprised(job: CleanJob) -> Outcome:
+        world.hosted().log.raise_log_start(1)
+        fault = CleanFault(file="00000000000000000000.log", position=0, reason="it is gone")
+        return CleanResult(clean_until_offset=job.first_dirty_offset, fault=fault)
+
+    compaction = world.broker.running.compaction
+    cleaner, compaction._cleaner = compaction._cleaner, FailingCleaner(surprised)
+    world.broker.advance(BACKOFF_MS)
+    assert compaction.uncleanable == {}
+    compaction._cleaner = cleaner
+    world.broker.advance(4 * BACKOFF_MS)
+    assert world.read() == ["3", "active"]
 
 
 def test_a_full_disk_postpones_compaction() -> None:
