@@ -137,6 +137,7 @@ def test_cleaning_settles(steps: list[tuple[object, ...]], seed: int) -> None:
     assert log.files() == files
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**20), st.integers(1, 90))
 def test_a_full_map_ends_a_cleaning_early_and_the_next_goes_on(seed: int, key_count: int) -> None:
     rng = random.Random(seed)

@@ -67,6 +67,19 @@ def test_power_lost_at_any_operation_leaves_the_originals(operation: int) -> Non
     log.check_indexes()
 
 
+def test_what_an_earlier_cleaning_left_behind_is_gone() -> None:
+    log = CompactedLog()
+    log.append([(b"a", b"1")])
+    log.roll()
+    for suffix in (".log", ".index", ".timeindex", ".txnindex"):
+        log._write(log.path(0, suffix) + ".cleaned", bytes(1_000))
+    log.clean()
+    assert sorted(log.files()) == [
+        log.path(0, suffix).rpartition("/")[2] for suffix in (".index", ".log", ".timeindex")
+    ]
+    assert log.read(committed=False) == log.expected()
+
+
 def test_what_is_cleaned_is_on_disk_once_its_names_are() -> None:
     for seed in range(20):
         log = a_log(seed=seed)
