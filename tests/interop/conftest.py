@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tools.kafka.jars import classpath
 
 from .client import Client
+from .directories import PAIRS, Owner, name_of
 from .java_tools import Ran, Tool
 from .target import Target, target
 from .toolchain import go_driver, jvm_driver, needed, node_driver, python_driver
@@ -98,3 +100,11 @@ def tool(local_tool: Tool, broker: Target) -> Tool:
         return ran
 
     return run
+
+
+@pytest.fixture(params=PAIRS, ids=lambda pair: f"{name_of(pair[0])}-then-{name_of(pair[1])}")
+def owners(request: pytest.FixtureRequest) -> tuple[Owner, Owner]:
+    """Who has the directory first, and who takes it over."""
+    needed(classpath)
+    pair: tuple[Owner, Owner] = request.param
+    return pair

@@ -96,15 +96,23 @@ class RawClient:
     def ask(self, api: Api, version: int, fields: Json, *, no_answer: bool = False) -> Json | None:
         """The answer as plain data; None where the version cannot carry the fields or the broker
         gives no answer."""
+        if not self.send(api, version, fields) or no_answer:
+            return None
+        return self.receive(api, version)
+
+    def send(self, api: Api, version: int, fields: Json) -> bool:
+        """Only ask; False where the version cannot carry the fields."""
         self._correlation_id += 1
         request = build(api.request_class, fields)
         try:
             parts = encode_request(api, version, self._correlation_id, "parity", request)
         except EncodeError:
-            return None
+            return False
         self._socket.sendall(b"".join(bytes(part) for part in parts))
-        if no_answer:
-            return None
+        return True
+
+    def receive(self, api: Api, version: int) -> Json:
+        """The answer to what was sent last."""
         try:
             frame = self._exactly(struct.unpack(">i", self._exactly(4))[0])
         except ConnectionError:

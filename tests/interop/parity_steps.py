@@ -35,6 +35,7 @@ def init(
     epoch: str = "epoch",
     transactional_id: Any = TX,
     timeout_ms: int = 60_000,
+    until: Callable[[Json], bool] | None = None,
     **more: Any,
 ) -> Step:
     """A producer id for the transactional id; later steps know it and its epoch by these names."""
@@ -49,7 +50,7 @@ def init(
         "transaction_timeout_ms": timeout_ms,
         **more,
     }
-    return Step("InitProducerId", fields, version=version, learn=learn)
+    return Step("InitProducerId", fields, version=version, learn=learn, until=until)
 
 
 def add(

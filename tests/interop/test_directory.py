@@ -4,17 +4,14 @@ The story is told three times per pair of owners: the first writes, the second s
 first takes the directory back. With ``HEADWATER_INTEROP_TARGET=kafka`` both owners are Kafka.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tools.kafka.jars import classpath
 
 from .client import Client, Codec, Record
 from .data import noise, records
-from .target import TARGET_NAME, Target, headwater_server, kafka_server
-from .toolchain import jvm_driver, needed, python_driver
+from .directories import Owner, serving
+from .toolchain import jvm_driver, needed
 from .waiting import eventually
 
 pytestmark = pytest.mark.jvm
@@ -26,21 +23,6 @@ SEGMENT_BYTES = 1_048_576
 DESCRIBE_PRODUCERS = "org.apache.kafka.tools.TransactionsCommand"
 DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
 
-Owner = Callable[[Path], Target]
-
-PAIRS: list[tuple[Owner, Owner]] = (
-    [(kafka_server, kafka_server)]
-    if TARGET_NAME == "kafka"
-    else [(kafka_server, headwater_server), (headwater_server, kafka_server)]
-)
-
-
-@pytest.fixture(params=PAIRS, ids=lambda pair: f"{_name(pair[0])}-then-{_name(pair[1])}")
-def owners(request: pytest.FixtureRequest) -> tuple[Owner, Owner]:
-    needed(classpath)
-    pair: tuple[Owner, Owner] = request.param
-    return pair
-
 
 @pytest.mark.parametrize("end", ["stopped", "killed"])
 def test_a_directory_changes_hands_and_comes_back(
@@ -49,12 +31,12 @@ def test_a_directory_changes_hands_and_comes_back(
     """Topics, configs, records, offsets and groups are the same to the next owner, which goes on
     where the last stopped; after a kill as well, for whatever was acknowledged."""
     first, second = owners
-    with _serving(first, tmp_path, end) as client:
+    with serving(first, tmp_path, end) as client:
         story = _Story(client, end=end)
         story.begin()
         story.check(client)
     for owner in (second, first):
-        with _serving(owner, tmp_path, end) as client:
+        with serving(owner, tmp_path, end) as client:
             story.check(client)
             story.go_on(client)
             story.check(client)
@@ -65,12 +47,12 @@ def test_producer_state_survives_a_change_of_hands(
 ) -> None:
     """The last sequence of an idempotent producer is known to the next owner."""
     first, second = owners
-    with _serving(first, tmp_path, "stopped", needed(jvm_driver)) as client:
+    with serving(first, tmp_path, "stopped", needed(jvm_driver)) as client:
         client.create_topic("idempotent")
         client.produce("idempotent", records("sequences", 30, partition=0), idempotent=True)
         described = _producers(client)
         assert described
-    with _serving(second, tmp_path, "stopped", needed(jvm_driver)) as client:
+    with serving(second, tmp_path, "stopped", needed(jvm_driver)) as client:
         assert _producers(client) == described
         client.produce("idempotent", records("another", 5, partition=0), idempotent=True)
         later = _producers(client)
@@ -83,7 +65,7 @@ def test_kafka_dump_log_accepts_every_file_of_a_directory(
 ) -> None:
     """Segments, indexes, producer snapshots and the metadata log, after a clean stop."""
     first, _ = owners
-    with _serving(first, tmp_path, "stopped") as client:
+    with serving(first, tmp_path, "stopped") as client:
         story = _Story(client, end="stopped")
         story.begin()
         client.produce("codec-none", records("snapshot", 5, partition=0), idempotent=True)
@@ -213,23 +195,6 @@ class _Story:
         return found
 
 
-@contextmanager
-def _serving(
-    owner: Owner, directory: Path, end: str, driver: list[str] | None = None
-) -> Iterator[Client]:
-    """The owner serves the directory; a client of it; then the owner ends as told."""
-    system = owner(directory)
-    needed(system.start)
-    command = python_driver("confluent") if driver is None else driver
-    try:
-        with Client("client", [*command, system.bootstrap]) as client:
-            yield client
-        if end == "stopped":
-            system.stop()
-    finally:
-        system.kill()
-
-
 def _complaints(errors: str) -> list[str]:
     """What the tool found wrong. It takes the first record of every later segment for a gap."""
     lines = [line.strip() for line in errors.splitlines()]
@@ -255,7 +220,3 @@ def _at_0(record: Record) -> Record:
         partition=0,
         timestamp_ms=record.timestamp_ms,
     )
-
-
-def _name(owner: Owner) -> str:
-    return owner.__name__.removesuffix("_server")
