@@ -1,12 +1,13 @@
 """Values that every part of the registry shares: formats, references, definitions, metadata, rules.
 
 The names are those of Confluent's REST protocol (``io.confluent.kafka.schemaregistry.client.rest
-.entities``); where a value is stored or sent, ``records.py`` and ``rest`` say how it is spelt.
+.entities``), in JSON as camelCase.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+import msgspec
 
 VERSION_MAX = 2**31 - 1
 """Versions and ids are Java's int."""
@@ -20,8 +21,7 @@ class SchemaFormat(StrEnum):
     PROTOBUF = "PROTOBUF"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class Reference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """Another registered schema, which this one uses by *name*.
 
     *name* is what the text says: Avro's full name, JSON Schema's ``$ref``, Protobuf's import path.
@@ -32,8 +32,7 @@ class Reference:
     version: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metadata:
+class Metadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """What a schema's owner says of it; stored and compared, not understood."""
 
     tags: Mapping[str, tuple[str, ...]] | None = None
@@ -42,8 +41,7 @@ class Metadata:
     """Names of the properties that are secret; sorted, each once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """One rule of a data contract. Its words are checked when registered; it is not executed."""
 
     name: str | None = None
@@ -61,8 +59,7 @@ class Rule:
     disabled: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleSet:
+class RuleSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """The rules of one schema by what they act on; an absent list is not an empty one."""
 
     migration_rules: tuple[Rule, ...] | None = None
@@ -71,12 +68,11 @@ class RuleSet:
     enable_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
+class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """Everything that makes one schema what it is; two equal definitions share an id."""
 
     text: str
     format: SchemaFormat = SchemaFormat.AVRO
-    references: tuple[Reference, ...] = field(default=())
+    references: tuple[Reference, ...] = ()
     metadata: Metadata | None = None
     rule_set: RuleSet | None = None

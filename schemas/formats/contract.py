@@ -7,9 +7,12 @@ bounded: text comes from strangers, so too deep, too large or too entangled sche
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from ..model import SchemaFormat
+
+READER: Final = "{reader}"
+WRITER: Final = "{writer}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +25,17 @@ class Incompatibility:
     """Where: Avro's JSON pointer "/fields/2/type", JSON Schema's "#/properties/a", Protobuf's
     "#/Message/field number"."""
     message: str
-    """The sentence that Confluent's registry prints for it."""
+    """The sentence that Confluent's registry prints for it.
+
+    READER and WRITER stand in it where Confluent says which of the two is the new schema and which
+    the old: "is missing in the {writer} schema". Only the caller knows; ``told`` puts it in.
+    """
     hint: str
     """Ours: which change would be compatible ("give field 'a' a default")."""
+
+    def told(self, *, reader: str, writer: str) -> str:
+        """The message with both sides named, usually "new" and "old"."""
+        return self.message.replace(READER, reader).replace(WRITER, writer)
 
 
 class InvalidSchema(Exception):
