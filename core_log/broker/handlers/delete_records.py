@@ -16,6 +16,7 @@ from ...protocol.messages.delete_records import (
 from ..broker import Broker
 from ..call import Call
 from ..deferred import Deferred
+from ..describe import INTERNAL_TOPICS
 from ..handler import Handler
 
 HIGH_WATERMARK = -1
@@ -46,6 +47,8 @@ def _delete(
     index = asked.partition_index
     try:
         hosted = broker.hosted_by_name(topic, index)
+        if topic in INTERNAL_TOPICS:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
         if not hosted.log.config.cleanup_delete:
             raise ApiError(ErrorCode.POLICY_VIOLATION)
         offset = hosted.high_watermark if asked.offset == HIGH_WATERMARK else asked.offset

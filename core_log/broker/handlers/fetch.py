@@ -154,13 +154,13 @@ class _Fetch:
                 at_least_one=at_least_one,
             )
             if committed_only:
+                read_end = min(piece.end_offset, end_offset)
                 data.aborted_transactions = [
                     AbortedTransaction(
                         producer_id=entry.producer_id, first_offset=entry.first_offset
                     )
-                    for entry in hosted.log.aborted_transactions(
-                        asked.fetch_offset, min(piece.end_offset, end_offset)
-                    )
+                    for entry in hosted.log.aborted_transactions(asked.fetch_offset, read_end)
+                    if read_end > asked.fetch_offset
                 ]
         except ApiError as error:
             return _error(asked.partition, error.code), None, None

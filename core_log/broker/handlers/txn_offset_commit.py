@@ -27,6 +27,8 @@ def serve(
     def refused(code: ErrorCode) -> Deferred[Any]:
         return resolved(refusal(request, version=version, code=code))
 
+    if not request.group_id:  # Kafka tells this first, whatever the transaction
+        return refused(ErrorCode.INVALID_GROUP_ID)
     index = broker.groups.shard_of(request.group_id)
     hosted = broker.partitions.by_name(OFFSETS_TOPIC, index)
     if hosted is None:

@@ -8,6 +8,10 @@ from headwater.core_log.protocol.messages.delete_records import (
     DeleteRecordsTopic,
 )
 from headwater.core_log.protocol.messages.delete_topics import DeleteTopicsResponse
+from headwater.core_log.protocol.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
 from headwater.core_log.protocol.schema import Message
 from headwater.core_log.testing import requests
 
@@ -69,6 +73,15 @@ def test_deleted_records_stay_deleted() -> None:
     world.reopened(world.broker.crash)
     assert world.hosted().log.log_start_offset == 2
     assert world.read() == ["c"]
+
+
+def test_nobody_deletes_what_coordinators_wrote() -> None:
+    world = World()
+    world.ask(
+        FindCoordinatorRequest(key_type=0, coordinator_keys=["g"]), FindCoordinatorResponse, 6
+    )
+    answer = world.ask(delete_records(0, "__consumer_offsets"), DeleteRecordsResponse, 2)
+    assert low_watermark(answer) == (ErrorCode.INVALID_TOPIC_EXCEPTION, -1)
 
 
 def test_minus_one_deletes_up_to_the_high_watermark() -> None:

@@ -134,6 +134,19 @@ def test_a_record_that_cannot_be_read_is_told_and_the_others_count() -> None:
     assert (state_of(world), state_of(world, "other")) == ("Empty", "Empty")
 
 
+def test_a_reader_who_gets_nothing_hears_of_no_aborted_transaction() -> None:
+    """One aborted below an open one, and a reader who waits behind both."""
+    world, aborted = ready()
+    aborted.send("aborted")
+    opened = Transactor(world, transactional_id="open")
+    assert opened.initialize() == ErrorCode.NONE
+    opened.send("open")
+    assert aborted.end(commit=False) == ErrorCode.NONE
+    (entry,) = world.fetch(0, read_committed=True).aborted_transactions or []
+    assert entry.first_offset == 0
+    assert world.fetch(2, read_committed=True).aborted_transactions == []
+
+
 def test_readers_behind_an_open_transaction_are_woken_by_its_end() -> None:
     world, transactor = ready()
     transactor.send("a")
@@ -386,6 +399,15 @@ def test_offsets_without_a_transaction_are_refused() -> None:
         requests.commit_offset(GROUP, TOPIC, world.topic_id(), {0: 1}), OffsetCommitResponse, 9
     )
     assert transactor.commit_offset(GROUP, 7) == ErrorCode.INVALID_TXN_STATE
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_offsets_of_a_nameless_group_are_refused_as_such(version: int) -> None:
+    """Before anything is said about the transaction, in which they are not."""
+    world, transactor = ready(version)
+    world.ask(FIND_GROUP, FindCoordinatorResponse, 6)
+    assert transactor.commit_offset("", 7) == ErrorCode.INVALID_GROUP_ID
+    assert state_of(world) == "Empty"
 
 
 def test_a_commit_of_the_past_is_refused_and_its_connection_closed() -> None:
