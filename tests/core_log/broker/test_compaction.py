@@ -9,10 +9,19 @@ from headwater.core_log.broker.compaction import FAILURES_MAX, CleanerFailed, Ou
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.kernel.ports import OpenMode
 from headwater.core_log.protocol.messages.delete_topics import DeleteTopicsResponse
+from headwater.core_log.protocol.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from headwater.core_log.protocol.messages.offset_commit import OffsetCommitResponse
+from headwater.core_log.protocol.messages.offset_fetch import OffsetFetchResponse
+from headwater.core_log.protocol.messages.produce import ProduceResponse
 from headwater.core_log.records.record import NewRecord, build_batch
 from headwater.core_log.storage.compaction.job import CleanFault, CleanJob, CleanResult
 from headwater.core_log.testing import requests
 
+from .transacting import FEW, Transactor
+from .transacting import committed as read_committed
 from .world import TOPIC, World
 
 ROLL = {"segment.index.bytes": "8", "index.interval.bytes": "0"}
@@ -183,6 +192,112 @@ def test_a_topic_may_be_deleted_at_any_step(steps: int) -> None:
     assert world.read() == ["4", "active"]
     assert not world.broker.failures
     assert not world.broker.running.compaction.uncleanable
+
+
+def roll_often(world: World, topic: str) -> None:
+    world.alter(topic, segment_index_bytes="8", index_interval_bytes="100")
+    world.reopened(world.broker.stop)  # the interval counts from the next segment on
+
+
+def committed(world: World) -> dict[str, int]:
+    """The group's offset of the topic's partition, by group."""
+    offsets = {}
+    for group in ("g", "h"):
+        request = requests.fetch_offsets(
+            group, TOPIC, [0], version=10, topic_id=world.topic_id(TOPIC)
+        )
+        answer = world.ask(request, OffsetFetchResponse, 10)
+        offsets[group] = answer.groups[0].topics[0].partitions[0].committed_offset
+    return offsets
+
+
+def test_committed_offsets_are_compacted_and_found_again() -> None:
+    world = World(configs=FEW)
+    find = FindCoordinatorRequest(key_type=0, coordinator_keys=["g"])
+    world.ask(find, FindCoordinatorResponse, 4)
+    roll_often(world, "__consumer_offsets")
+    for offset in range(40):
+        for group in ("g", "h"):
+            request = requests.commit_offset(group, TOPIC, world.topic_id(TOPIC), {0: offset})
+            answer = world.ask(request, OffsetCommitResponse, 10)
+            assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
+    before = world.hosted("__consumer_offsets").log.size_bytes
+    world.broker.advance(2 * BACKOFF_MS)
+    assert world.hosted("__consumer_offsets").log.size_bytes < before / 4
+    for end in (world.broker.stop, world.broker.kill, world.broker.crash):
+        assert committed(world) == {"g": 39, "h": 39}
+        world.reopened(end)
+    assert committed(world) == {"g": 39, "h": 39}
+    assert not [event for event, facts in world.broker.notes if facts["severe"]]
+
+
+def test_the_coordinator_s_memory_of_transactions_is_compacted_and_found_again() -> None:
+    world = World(configs=FEW)
+    transactor = Transactor(world)
+    assert transactor.initialize() == ErrorCode.NONE
+    roll_often(world, "__transaction_state")
+    transactor.connection = None
+    for turn in range(20):
+        transactor.send("v")
+        assert transactor.end(commit=turn % 2 == 0) == ErrorCode.NONE
+    before = world.hosted("__transaction_state").log.size_bytes
+    world.broker.advance(2 * BACKOFF_MS)
+    assert world.hosted("__transaction_state").log.size_bytes < before / 2
+    for end in (world.broker.stop, world.broker.kill, world.broker.crash):
+        world.reopened(end)
+        transactor.connection = None
+        known = transactor.sender
+        assert transactor.initialize() == ErrorCode.NONE
+        assert transactor.sender.producer_id == known.producer_id
+        assert transactor.sender.producer_epoch > known.producer_epoch
+        transactor.send("v")
+        assert transactor.end() == ErrorCode.NONE
+    assert not world.broker.running.compaction.uncleanable
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_aborted_record_supersedes_nothing(version: int) -> None:
+    world = World(topic=False, configs=FEW)
+    world.create(TOPIC, configs=COMPACT)
+    transactor = Transactor(world, version)
+    assert transactor.initialize() == ErrorCode.NONE
+
+    def transaction(value: str, *, commit: bool) -> None:
+        if version == 1:
+            assert transactor.add(0) == ErrorCode.NONE
+        assert transactor.send(value).error_code == ErrorCode.NONE
+        assert transactor.end(commit=commit) == ErrorCode.NONE
+
+    transaction("old", commit=True)
+    transaction("new", commit=True)
+    transaction("aborted", commit=False)
+    put(world, "z=active")
+    for end in (None, world.broker.stop, world.broker.kill, world.broker.crash):
+        world.broker.advance(2 * BACKOFF_MS)
+        assert read_committed(world) == ["new", "active"]
+        if end is not None:
+            world.reopened(end)
+
+
+def test_a_transaction_is_refused_a_record_without_a_key() -> None:
+    world = World(topic=False, configs=FEW)
+    world.create(TOPIC, configs=COMPACT)
+    transactor = Transactor(world)
+    assert transactor.initialize() == ErrorCode.NONE
+    batch = requests.batch_of(
+        ["a", "b"],
+        now_ms=world.now_ms,
+        producer_id=transactor.sender.producer_id,
+        producer_epoch=transactor.sender.producer_epoch,
+        key=None,
+        is_transactional=True,
+    )
+    request = requests.produce(
+        TOPIC, world.topic_id(TOPIC), {0: batch}, transactional_id=transactor.transactional_id
+    )
+    answer = world.ask(request, ProduceResponse, 13).responses[0].partition_responses[0]
+    assert answer.error_code == ErrorCode.INVALID_RECORD
+    assert [error.batch_index for error in answer.record_errors] == [0, 1]
 
 
 def test_a_damaged_log_is_left_alone_and_says_why() -> None:
