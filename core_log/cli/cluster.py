@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Final, ParamSpec, TypeVar, final
 
 import click
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported without saying so
     AdminClient,
     OffsetSpec,
@@ -160,6 +160,27 @@ def settled(results: dict[str, "Future[T]"], doing: str) -> dict[str, T]:
     if problems:
         raise Refused("\n".join(problems))
     return done
+
+
+def offsets(
+    admin: AdminClient,
+    places: list[tuple[str, int]],
+    spec: OffsetSpec,
+    *,
+    committed: bool = False,
+) -> dict[tuple[str, int], int]:
+    """Offsets of the partitions that are still there; *committed*: as read_committed has them."""
+    isolation = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+    question = {TopicPartition(*place): spec for place in places}
+    asked = admin.list_offsets(question, isolation_level=isolation) if places else {}
+    found: dict[tuple[str, int], int] = {}
+    for place, future in asked.items():
+        try:
+            offset = future.result(timeout=REQUEST_TIMEOUT_SECONDS).offset
+        except KafkaException:
+            continue  # the topic was deleted while its offsets are still there
+        found[place.topic, place.partition] = offset
+    return found
 
 
 def explain(error: KafkaError) -> str:

@@ -13,13 +13,23 @@ from confluent_kafka import (
     Message,
     TopicPartition,
 )
+from confluent_kafka.admin import AdminClient
 
 from headwater.service.tables import json_line
 
-from .cluster import Cluster, Refused, cluster_options, explain, stdout_is_closed
+from .cluster import (
+    LATEST,
+    Cluster,
+    Refused,
+    cluster_options,
+    explain,
+    offsets,
+    stdout_is_closed,
+)
 
 POLL_SECONDS: Final = 0.1
 BATCH_COUNT: Final = 500
+COMMITTED: Final = "read-committed"
 
 
 @click.command()
@@ -45,8 +55,8 @@ BATCH_COUNT: Final = 500
 )
 @click.option(
     "--isolation",
-    type=click.Choice(["read-committed", "read-uncommitted"]),
-    default="read-committed",
+    type=click.Choice([COMMITTED, "read-uncommitted"]),
+    default=COMMITTED,
     show_default=True,
     help="read-uncommitted shows records of open and aborted transactions too.",
 )
@@ -99,7 +109,11 @@ def consume(  # noqa: PLR0913, PLR0917 - one per flag
             consumer.assign(_positions(consumer, places, start))
         else:
             consumer.subscribe(list(topics))
-        _print(consumer, len(places), count_max, form, commits=group is not None, follow=follow)
+        count = _print(
+            consumer, len(places), count_max, form, commits=group is not None, follow=follow
+        )
+        if isolation == COMMITTED and (count_max is None or count < count_max):
+            _tell_of_open_transactions(admin, places)
     except KafkaException as error:
         raise Refused(explain(error.args[0])) from error
     except BrokenPipeError:
@@ -137,8 +151,8 @@ def _print(
     *,
     commits: bool,
     follow: bool,
-) -> None:
-    """Until the end of every partition, or *count_max* records."""
+) -> int:
+    """Until the end of every partition, or *count_max* records; how many there were."""
     count = 0
     ended: set[tuple[str | None, int | None]] = set()
     while count_max is None or count < count_max:
@@ -161,6 +175,23 @@ def _print(
             break
     if commits and count:
         _commit(consumer)
+    return count
+
+
+def _tell_of_open_transactions(admin: AdminClient, places: list[TopicPartition]) -> None:
+    """Say so where records of an open transaction, and what is behind them, are held back."""
+    keys = [(place.topic, place.partition) for place in places]
+    stable = offsets(admin, keys, LATEST, committed=True)
+    ends = offsets(admin, keys, LATEST)
+    held_back = {key for key in stable if stable[key] < ends.get(key, 0)}
+    for topic in sorted({topic for topic, _ in held_back}):
+        count = sum(ends[key] - stable[key] for key in held_back if key[0] == topic)
+        click.echo(
+            f"an open transaction holds back the last {count} offsets of {topic}; 'headwater "
+            f"transactions producers {topic} --open' shows whose, --isolation read-uncommitted "
+            "shows the records",
+            err=True,
+        )
 
 
 def _commit(consumer: Consumer) -> None:

@@ -4,7 +4,7 @@ import sys
 from typing import Any, Final
 
 import click
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported without saying so
     AdminClient,
     OffsetSpec,
@@ -15,13 +15,13 @@ from headwater.service.tables import Column, Shape, columns, show
 from .cluster import (
     EARLIEST,
     LATEST,
-    REQUEST_TIMEOUT_SECONDS,
     Cluster,
     KafkaHabits,
     Refused,
     cluster_options,
     explain,
     json_option,
+    offsets,
     settled,
 )
 
@@ -123,8 +123,9 @@ def reset(
         for place in places
     ]
     if execute:
-        offsets = [TopicPartition(topic, index, offset) for (topic, index), offset in new.items()]
-        changed = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, offsets)])
+        positions = [TopicPartition(topic, index, offset) for (topic, index), offset in new.items()]
+        asked = [ConsumerGroupTopicPartitions(group, positions)]
+        changed = admin.alter_consumer_group_offsets(asked)
         result = settled(changed, "resetting")[group]
         problems = [
             f"{entry.topic}-{entry.partition}: {explain(entry.error)}"
@@ -157,7 +158,7 @@ def _lags(admin: AdminClient, group: str, description: Any) -> list[dict[str, An
         for place in member.assignment.topic_partitions
     }
     places = sorted({*committed, *owners})
-    ends = _offsets(admin, places, LATEST)
+    ends = offsets(admin, places, LATEST)
     rows: list[dict[str, Any]] = []
     for topic, index in places:
         owner = owners.get((topic, index))
@@ -187,21 +188,6 @@ def _committed(admin: AdminClient, group: str) -> dict[tuple[str, int], int]:
     }
 
 
-def _offsets(
-    admin: AdminClient, places: list[tuple[str, int]], spec: OffsetSpec
-) -> dict[tuple[str, int], int]:
-    """Offsets of the partitions that are still there."""
-    asked = admin.list_offsets({TopicPartition(*place): spec for place in places}) if places else {}
-    found: dict[tuple[str, int], int] = {}
-    for place, future in asked.items():
-        try:
-            offset = future.result(timeout=REQUEST_TIMEOUT_SECONDS).offset
-        except KafkaException:
-            continue  # the topic was deleted while its offsets are still there
-        found[place.topic, place.partition] = offset
-    return found
-
-
 def _places(admin: AdminClient, topics: tuple[str, ...]) -> list[TopicPartition]:
     known = admin.list_topics().topics
     places: list[TopicPartition] = []
@@ -226,12 +212,12 @@ def _targets(
     to_time_ms: int | None,
 ) -> dict[tuple[str, int], int]:
     keys = [(place.topic, place.partition) for place in places]
-    starts = _offsets(admin, keys, EARLIEST)
-    ends = _offsets(admin, keys, LATEST)
+    starts = offsets(admin, keys, EARLIEST)
+    ends = offsets(admin, keys, LATEST)
     if target is not None:
         return starts if target == "earliest" else ends
     if to_time_ms is not None:
-        found = _offsets(admin, keys, OffsetSpec.for_timestamp(to_time_ms))
+        found = offsets(admin, keys, OffsetSpec.for_timestamp(to_time_ms))
         return {key: ends[key] if found[key] < 0 else found[key] for key in keys}
     assert to_offset is not None
     return {key: min(max(to_offset, starts[key]), ends[key]) for key in keys}

@@ -41,6 +41,7 @@ ABORTED_RECORDS: Final = 50
 CRASH_KINDS: Final = ("worker", "broker", "both")
 COMMIT_DELAY_SECONDS_MAX: Final = 0.02
 DELAY_SECONDS_MAX: Final = 0.1
+GIVING_UP_MAX: Final = 100
 WAIT_SECONDS: Final = 60.0
 
 
@@ -58,7 +59,7 @@ class Report:
     record_count: int
     crashes: Counter[str]
     crashes_planned: int
-    worker_starts: int
+    workers_that_gave_up: int
     wrong: list[str]
     seconds: float
     broker_cpu_seconds: float
@@ -73,7 +74,7 @@ class Report:
         counts = (
             f"{self.record_count:,} records copied in {self.seconds:.1f} s across "
             f"{self.crashes.total()} of {self.crashes_planned} crashes ({kinds}); "
-            f"the worker was started {self.worker_starts} times"
+            f"{self.workers_that_gave_up} workers gave up by themselves"
         )
         cost = (
             f"CPU seconds: broker {self.broker_cpu_seconds:.1f}, "
@@ -126,7 +127,7 @@ def run(
         record_count=records,
         crashes=done,
         crashes_planned=crashes,
-        worker_starts=stage.worker_starts,
+        workers_that_gave_up=stage.workers_that_gave_up,
         wrong=differences(expected, found),
         seconds=seconds,
         broker_cpu_seconds=stage.broker_cpu_seconds,
@@ -178,6 +179,7 @@ class _Stage:
     directory: Path
     batch_records: int
     worker_starts: int = 0
+    workers_that_gave_up: int = 0
     position: int = 0
     broker_cpu_seconds: float = 0.0
     worker_cpu_seconds: float = 0.0
@@ -240,7 +242,10 @@ class _Stage:
         code = self._worker.code
         if code in {None, 0}:
             return code == 0
-        assert self.worker_starts < 100, f"workers give up: see {self.directory}/worker-*.log"
+        self.workers_that_gave_up += 1
+        assert self.workers_that_gave_up < GIVING_UP_MAX, (
+            f"workers give up: see {self.directory}/worker-*.log"
+        )
         self._end_worker()
         self.start_worker()
         return False

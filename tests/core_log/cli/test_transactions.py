@@ -111,9 +111,14 @@ def test_produce_commits_all_lines_or_none(headwater: Commands) -> None:
 def test_consume_shows_open_records_only_when_asked(
     headwater: Commands, open_producer: Producer
 ) -> None:
-    """read_committed is the default, as librdkafka has it."""
-    assert headwater("consume", "held").out == ""
-    assert headwater("consume", "held", "--isolation", "read-uncommitted").out == "open\nopen\n"
+    """read_committed is the default, as librdkafka has it; nobody has to wonder why it is empty."""
+    committed = headwater("consume", "held")
+    assert committed.out == ""
+    assert "an open transaction holds back the last 2 offsets of held" in committed.err
+    assert "'headwater transactions producers held --open'" in committed.err
+    uncommitted = headwater("consume", "held", "--isolation", "read-uncommitted")
+    assert (uncommitted.out, uncommitted.err) == ("open\nopen\n", "")
+    assert headwater("consume", "held", "--partition", "0").err.count("the last 1 offsets") == 1
 
 
 def test_a_hanging_transaction_is_found_and_ended(tmp_path: Path) -> None:
