@@ -167,8 +167,10 @@ def test_a_batch_with_more_keys_than_the_map_holds_is_cleaned_all_the_same() -> 
     log = CompactedLog()
     for _ in range(2):
         log.append([(b"%d" % index, b"v") for index in range(200)])
-    log.roll()
-    assert log.clean(map_bytes_max=SMALL_MAP).clean_until_offset == 200
+        log.roll()
+    first = log.clean(map_bytes_max=SMALL_MAP)
+    assert first.clean_until_offset == 200
+    assert [segment.replaces for segment in first.segments] == [(0,)]
     assert log.clean(map_bytes_max=SMALL_MAP).clean_until_offset == 400
     assert log.read(committed=False) == log.expected()
 
