@@ -567,7 +567,6 @@ def _others() -> dict[str, list[Step]]:
                                 "transactional.id.expiration.ms",
                                 "transaction.max.timeout.ms",
                                 "transaction.state.log.segment.bytes",
-                                "transaction.partition.verification.enable",
                                 "log.cleaner.enable",
                                 "log.cleaner.backoff.ms",
                                 "log.cleaner.min.cleanable.ratio",

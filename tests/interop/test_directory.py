@@ -21,6 +21,11 @@ SEGMENT_BYTES = 1_048_576
 """The smallest segment.bytes that Kafka 4 accepts."""
 
 DESCRIBE_PRODUCERS = "org.apache.kafka.tools.TransactionsCommand"
+DECODERS = {
+    "__cluster_metadata": "cluster-metadata",
+    "__consumer_offsets": "offsets",
+    "__transaction_state": "transaction-log",
+}
 DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
 
 
@@ -63,25 +68,32 @@ def test_producer_state_survives_a_change_of_hands(
 def test_kafka_dump_log_accepts_every_file_of_a_directory(
     owners: tuple[Owner, Owner], tmp_path: Path
 ) -> None:
-    """Segments, indexes, producer snapshots and the metadata log, after a clean stop."""
+    """Segments, indexes, producer snapshots and the logs of metadata, groups and transactions,
+    after a clean stop."""
     first, _ = owners
     with serving(first, tmp_path, "stopped") as client:
         story = _Story(client, end="stopped")
         story.begin()
         client.produce("codec-none", records("snapshot", 5, partition=0), idempotent=True)
+        with client.transactor("dumped") as transactor:
+            transactor.begin()
+            transactor.send("transactional", records("aborted", 5, partition=0))
+            transactor.send_position("dumped", "transactional", 0, 5)
+            transactor.abort()
     with Client("java", [*needed(jvm_driver), "127.0.0.1:1"]) as java:
         for suffix, option in [
             ("log", "--deep-iteration"),
             ("index", "--verify-index-only"),
             ("timeindex", "--verify-index-only"),
             ("snapshot", "--deep-iteration"),
+            ("txnindex", "--deep-iteration"),
         ]:
             for file in sorted((tmp_path / "data").rglob(f"*.{suffix}")):
                 if suffix.endswith("index") and file.with_suffix(".log").stat().st_size == 0:
                     continue  # the tool falls over an index of nothing
-                decoder = (
-                    ["--cluster-metadata-decoder"] if "__cluster_metadata" in str(file) else []
-                )
+                decoder = [
+                    f"--{kind}-decoder" for name, kind in DECODERS.items() if name in str(file)
+                ]
                 arguments = ["--files", str(file), option, *decoder]
                 ran = java.call("tool", name=DUMP_LOG, arguments=arguments)
                 assert ran["status"] == 0, f"{file}: {ran}"

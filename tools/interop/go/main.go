@@ -69,6 +69,7 @@ type request struct {
 	TransactionalID  string             `json:"transactional_id"`
 	TxnTimeoutMs     int64              `json:"transaction_timeout_ms"`
 	Commit           bool               `json:"commit"`
+	Target           string             `json:"target"`
 }
 
 type failure struct {
@@ -192,6 +193,8 @@ func (d *driver) perform(r *request) (any, error) {
 		return nil, d.transactors[r.Transactor].ProduceSync(ctx, records...).FirstErr()
 	case "end":
 		return nil, d.transactors[r.Transactor].EndTransaction(ctx, kgo.TransactionEndTry(r.Commit))
+	case "copy":
+		return d.copyTopic(ctx, r)
 	case "close_transactor":
 		d.transactors[r.Transactor].Close()
 		delete(d.transactors, r.Transactor)
@@ -361,6 +364,51 @@ func (d *driver) openTransactor(ctx context.Context, r *request) error {
 	d.transactors[r.Transactor] = client
 	_, _, err = client.ProducerID(ctx)
 	return err
+}
+
+// copyTopic consumes, transforms and produces in transactions, of which every other one is aborted and
+// done again. Its result is how many records were committed.
+func (d *driver) copyTopic(ctx context.Context, r *request) (any, error) {
+	session, err := kgo.NewGroupTransactSession(append(
+		common(d.bootstrap),
+		kgo.TransactionalID(r.TransactionalID),
+		kgo.ConsumerGroup(r.Group),
+		kgo.ConsumeTopics(r.Topic),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.FetchMaxWait(100*time.Millisecond),
+		kgo.RequireStableFetchOffsets(),
+	)...)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	copied := 0
+	for round := 0; copied < r.Count; round++ {
+		polled := session.PollRecords(ctx, 10)
+		if err := polled.Err(); err != nil {
+			return nil, err
+		}
+		if err := session.Begin(); err != nil {
+			return nil, err
+		}
+		failed := kgo.AbortingFirstErrPromise(session.Client())
+		polled.EachRecord(func(each *kgo.Record) {
+			out := &kgo.Record{Topic: r.Target, Key: each.Key, Value: append([]byte("copy of "), each.Value...)}
+			session.Produce(ctx, out, failed.Promise())
+		})
+		if err := failed.Err(); err != nil {
+			return nil, err
+		}
+		committed, err := session.End(ctx, kgo.TransactionEndTry(round%2 == 1))
+		if err != nil {
+			return nil, err
+		}
+		if committed {
+			copied += polled.NumRecords()
+		}
+	}
+	return copied, nil
 }
 
 // partitioner honours a partition that the test names and otherwise does what Kafka's own client does.
