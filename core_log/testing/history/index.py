@@ -190,8 +190,9 @@ class Index:
             OffsetsAcked: index._offsets,
             OffsetsFetched: index.fetches.append,
         }
+        step = index._step
         for event in history:
-            add_by_type.get(type(event), index._step)(event)
+            add_by_type.get(type(event), step)(event)
         index._finish()
         return index
 
@@ -221,18 +222,20 @@ class Index:
         record.source = event.source
         name = record.transaction = event.transaction
         if name is not None:
-            self.transaction(name).sends.append(record)
+            transaction = self.transactions.get(name) or self.transaction(name)
+            transaction.sends.append(record)
 
     def _acked(self, event: Acked) -> None:
         record = self.records.get(event.value)
         if record is None:
             record = self.records[event.value] = Record(event.value)
-        log = self.log((event.topic, event.partition))
+        partition = (event.topic, event.partition)
+        log = self.logs.get(partition) or self.log(partition)
         record.acked_partition = log.partition
-        record.acked_offset = event.offset
+        offset = record.acked_offset = event.offset
         record.acked_ms = event.at_ms
-        if event.offset is not None:
-            self._place(record, log, event.offset)
+        if offset is not None:
+            self._place(record, log, offset)
 
     def _refused(self, event: Refused) -> None:
         record = self.records.setdefault(event.value, Record(event.value))

@@ -42,3 +42,10 @@ def test_slices_are_the_frame(frame: bytes, seed: int, most: int) -> None:
     assert b"".join(pieces) == frame
     assert len(pieces) <= SLICES_MAX
     assert all(0 < len(piece) <= most for piece in pieces[:-1])
+
+
+def test_a_large_frame_in_tiny_slices_is_cut_off_at_a_bound() -> None:
+    """The rest goes as one: a fetch of megabytes byte by byte would take the run's time."""
+    pieces = Forecast(1).slices(bytes(5_000), Weather(slice_bytes=(1, 1)))
+    assert len(pieces) == SLICES_MAX
+    assert len(pieces[-1]) == 5_000 - (SLICES_MAX - 1)
