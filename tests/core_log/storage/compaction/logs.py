@@ -200,7 +200,6 @@ class CompactedLog:
                     base_offset=base,
                     end_offset=end,
                     size_bytes=self.fs.size(self.path(base, names.LOG)) or 0,
-                    newest_timestamp_ms=-1,
                 )
                 for base, end in zip(self._bases, self._bases[1:], strict=False)
                 if base < end_offset

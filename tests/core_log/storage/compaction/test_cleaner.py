@@ -165,8 +165,8 @@ def key_count_of(log: CompactedLog) -> int:
 
 def test_a_batch_with_more_keys_than_the_map_holds_is_cleaned_all_the_same() -> None:
     log = CompactedLog()
-    for _ in range(2):
-        log.append([(b"%d" % index, b"v") for index in range(200)])
+    for batch in range(2):
+        log.append([(b"%d" % (100 * batch + index), b"v") for index in range(200)])
         log.roll()
     first = log.clean(map_bytes_max=SMALL_MAP)
     assert first.clean_until_offset == 200

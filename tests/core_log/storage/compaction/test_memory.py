@@ -38,7 +38,6 @@ def write_log(directory: Path, segment_count: int, codec: Codec) -> CleanJob:
                 base_offset=base,
                 end_offset=offset,
                 size_bytes=path.stat().st_size,
-                newest_timestamp_ms=0,
             )
         )
     return CleanJob(
