@@ -154,6 +154,33 @@ class TransactionContract:
         assert _committed(client, topic, count=10) == _values([*plain, *plain])
 
 
+class CopyContract:
+    """For clients that send positions of nothing but what they consumed themselves."""
+
+    def test_a_client_copies_exactly_once_by_itself(
+        self, client: Client, open_client: OpenClient, topic: str, group: str
+    ) -> None:
+        """Half of the transactions are aborted and done again. librdkafka reads the copy: not every
+        client hides several aborted transactions of a producer."""
+        client.create_topic(topic)
+        client.create_topic(f"{topic}-copy")
+        source = records("source", 40, partition=0)
+        client.produce(topic, source)
+        copied = client.call(
+            "copy",
+            transactional_id=f"id-{topic}",
+            group=group,
+            topic=topic,
+            target=f"{topic}-copy",
+            count=40,
+        )
+        assert copied == 40
+        reader = open_client("confluent-kafka")
+        read = reader.fetch(f"{topic}-copy", count=41, timeout_ms=2_000, isolation="read_committed")
+        assert [each.value for each in read] == [_copied(each).value for each in source]
+        assert client.committed(group, topic) == 40
+
+
 def _committed(
     client: Client, topic: str, partition: int = 0, *, count: int = 1, quiet: bool = False
 ) -> list[bytes | None]:

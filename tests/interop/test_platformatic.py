@@ -3,9 +3,10 @@
 import pytest
 
 from .contract import ClientContract
+from .contract_transactions import CopyContract
 
 pytestmark = pytest.mark.node
 
 
-class TestPlatformatic(ClientContract):
+class TestPlatformatic(ClientContract, CopyContract):
     client_name = "platformatic"

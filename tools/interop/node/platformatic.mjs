@@ -20,6 +20,7 @@ const ACKS = { all: -1, 1: 1, 0: 0 }
 // 0 where it knows of none, so that a second producer is refused (PRODUCER_FENCED by Kafka too). Of
 // several aborted transactions of a producer it hides the last one.
 const NOT_IN_TRANSACTIONS = ['transactional_positions', 'taking_over', 'several_aborted']
+const COPY_TIMEOUT_MS = 15_000
 const ISOLATION = { read_uncommitted: 0, read_committed: 1 }
 const TOPIC_RESOURCE = 2
 const SET = 0
@@ -132,6 +133,41 @@ const operations = {
   async end ({ transactor, commit }) {
     const { transaction } = transactors.get(transactor)
     await (commit ? transaction.commit() : transaction.abort())
+  },
+
+  // Consumes, transforms and produces in transactions, of which every other one is aborted and done again.
+  async copy ({ transactional_id: transactionalId, group: groupId, topic, target, count }) {
+    const consumer = new Consumer({ ...common, groupId, isolationLevel: ISOLATION.read_committed, maxWaitTime: 100, autocommit: false })
+    const producer = new Producer({ ...common, idempotent: true, transactionalId })
+    try {
+      const stream = await consumer.consume({
+        topics: [topic],
+        mode: MessagesStreamModes.COMMITTED,
+        fallbackMode: MessagesStreamFallbackModes.EARLIEST
+      })
+      const read = []
+      stream.on('data', each => read.push(each))
+      await until(() => read.length >= count, COPY_TIMEOUT_MS)
+      for (let start = 0; start < count; start += 10) {
+        const batch = read.slice(start, start + 10)
+        const messages = batch.map(({ key, value }) => ({
+          topic: target,
+          ...(key === undefined ? {} : { key }),
+          value: Buffer.concat([Buffer.from('copy of '), value ?? Buffer.alloc(0)])
+        }))
+        for (const commit of [false, true]) {
+          const transaction = await producer.beginTransaction()
+          await transaction.addConsumer(consumer)
+          await transaction.send({ messages, acks: ACKS.all })
+          await transaction.addOffset(batch.at(-1))
+          await (commit ? transaction.commit() : transaction.abort())
+        }
+      }
+      return read.length
+    } finally {
+      await producer.close(true)
+      await consumer.close(true)
+    }
   },
 
   async close_transactor ({ transactor }) {
