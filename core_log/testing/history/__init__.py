@@ -28,7 +28,7 @@ from .events import (
 from .index import Outcome
 from .judge import Verdict, check, judge
 from .rules import ALWAYS_ALLOWED, Anomaly, Rule
-from .timing import Spread, Timing, gaps, longest_gap_ms
+from .timing import Spread, Timing, gaps, longest_gap_ms, spread
 
 __all__ = [
     "ALWAYS_ALLOWED",
@@ -60,4 +60,5 @@ __all__ = [
     "judge",
     "longest_gap_ms",
     "read_history",
+    "spread",
 ]

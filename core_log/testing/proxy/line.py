@@ -104,6 +104,7 @@ class Line:
         """Break the connection with RST on both sides; what is under way is lost."""
         self.cut_client()
         _abort(self._broker)
+        self.resume()  # what waits for a stalled direction has nothing to wait for any more
         for held in self._held:
             held.offer(None)
 

@@ -127,6 +127,11 @@ class FaultProxy:
         """Connections since the start."""
         return self._line_count
 
+    @property
+    def open_line_count(self) -> int:
+        """Connections there are now, with those that only deliver what their client left behind."""
+        return len(self._lines)
+
     def __enter__(self) -> Self:
         self.start()
         return self

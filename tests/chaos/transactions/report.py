@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from headwater.core_log.testing.history import Anomaly, Outcome, Rule, Verdict, gaps, longest_gap_ms
+from headwater.core_log.testing.history import (
+    Anomaly,
+    Outcome,
+    Rule,
+    Verdict,
+    gaps,
+    longest_gap_ms,
+    spread,
+)
 
 from .faults import Fault
 
@@ -89,14 +97,11 @@ class Report:
             blows = [blow for blow in self.blows if blow.fault is fault]
             if not blows:
                 continue
-            longest = {
-                what: max(
-                    longest_gap_ms(times, start_ms=blow.start_ms, end_ms=blow.end_ms) or 0
-                    for blow in blows
-                )
+            found = ", ".join(
+                f"{what} {spread(around)}"
                 for what, times in self._successes().items()
-            }
-            found = ", ".join(f"{what} {gap_ms} ms" for what, gap_ms in longest.items())
+                if (around := _gaps_around(blows, times))
+            )
             lines.append(f"{fault}: {len(blows)} times; longest without {found}")
         return lines
 
@@ -116,6 +121,13 @@ class Report:
             "commits": timing.committed_ms,
             "polls": timing.polled_ms,
         }
+
+
+def _gaps_around(blows: Sequence[Blow], times_ms: Sequence[int]) -> list[int]:
+    gaps_ms = (
+        longest_gap_ms(times_ms, start_ms=blow.start_ms, end_ms=blow.end_ms) for blow in blows
+    )
+    return [gap_ms for gap_ms in gaps_ms if gap_ms is not None]
 
 
 def _counted(counts: Mapping[Outcome, int] | Mapping[Rule, int]) -> str:

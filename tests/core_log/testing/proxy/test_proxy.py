@@ -281,6 +281,23 @@ def test_a_stall_to_the_client_keeps_answers(
     assert client.answer() == 2
 
 
+def test_a_reset_ends_a_stalled_connection_too(
+    connect: Connect, proxy: FaultProxy, broker: Broker
+) -> None:
+    client = connect()
+    client.send(1)
+    assert client.answer() == 1
+    proxy.stall(Direction.TO_CLIENT)
+    client.send(2)
+    wait_for(lambda: len(broker.arrived) == 2)
+    proxy.stall(Direction.TO_BROKER)
+    client.send(3)
+    time.sleep(0.02)  # both frames are to wait in the proxy; it has no event for that
+    proxy.reset()
+    assert client.answer() is None
+    wait_for(lambda: broker.ended == [1] and proxy.open_line_count == 0)
+
+
 def test_a_late_request_is_overtaken(connect: Connect, proxy: FaultProxy, broker: Broker) -> None:
     """In weather that makes every EndTxn late its client goes on and is served first."""
     late = Late(api_key=END_TXN, share=1.0, delay_ms=(100, 100), cuts_client=True)
