@@ -97,7 +97,6 @@ def write(directory: Path, shape: Shape) -> DataSet:
                 base_offset=base,
                 end_offset=offset,
                 size_bytes=path.stat().st_size,
-                newest_timestamp_ms=_TIMESTAMP_MS,
             )
         )
         base = offset

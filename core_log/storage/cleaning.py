@@ -116,7 +116,6 @@ def clean_job(  # noqa: PLR0913 - a job is made in one place, of everything it n
                 base_offset=segment.base_offset,
                 end_offset=end_offset,
                 size_bytes=segment.size_bytes,
-                newest_timestamp_ms=segment.newest().timestamp_ms,
             )
             for segment, end_offset in zip(segments, ends, strict=True)
         ),

@@ -33,7 +33,6 @@ class SourceSegment(msgspec.Struct, frozen=True, kw_only=True):
     end_offset: int
     """Exclusive: the next segment's base offset."""
     size_bytes: int
-    newest_timestamp_ms: int
 
 
 class ActiveProducer(msgspec.Struct, frozen=True, kw_only=True):

@@ -138,7 +138,6 @@ def replace_first(job: CleanJob) -> CleanJob:
                 base_offset=1,
                 end_offset=first.end_offset,
                 size_bytes=first.size_bytes,
-                newest_timestamp_ms=0,
             ),
         ),
     )
