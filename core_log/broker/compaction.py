@@ -198,6 +198,10 @@ class Compaction:
         elif outcome.fault is not None:
             self._leave_alone(hosted, str(outcome.fault))
             self._give_up(hosted, job)
+        elif outcome.clean_until_offset <= job.first_dirty_offset:
+            # It would be tried again at once, and for ever.
+            self._leave_alone(hosted, "log.cleaner.dedupe.buffer.size is too small for one batch")
+            self._give_up(hosted, job)
         elif not self._is_here(hosted):
             self._ended(hosted, job, None)
         else:

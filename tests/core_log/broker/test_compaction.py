@@ -366,6 +366,17 @@ def test_files_that_go_under_the_cleaner_s_hands_are_no_damage() -> None:
     assert world.read() == ["3", "active"]
 
 
+def test_a_pass_without_progress_is_not_tried_for_ever() -> None:
+    world = compacted_world()
+    cleaner = FailingCleaner(lambda job: CleanResult(clean_until_offset=job.first_dirty_offset))
+    world.broker.running.compaction._cleaner = cleaner
+    put(world, "a=1 a=2 z=active")
+    world.broker.advance(10 * BACKOFF_MS)
+    assert cleaner.calls == 1
+    (reason,) = world.broker.running.compaction.uncleanable.values()
+    assert "dedupe.buffer.size" in reason
+
+
 def test_a_full_disk_postpones_compaction() -> None:
     world = compacted_world()
     put(world, "a=1 a=2 z=active")

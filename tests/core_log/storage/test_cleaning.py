@@ -9,6 +9,7 @@ from headwater.core_log.kernel.ports import OpenMode
 from headwater.core_log.records.batch import read_batch
 from headwater.core_log.records.control import ControlType, EndTxnMarker, build_end_txn_batch
 from headwater.core_log.storage.cleanable import CleaningPolicy
+from headwater.core_log.storage.compaction.job import CleanedSegment, CleanResult
 from headwater.core_log.storage.errors import LogDirectoryFailed
 from headwater.core_log.testing.memory_fs import MemoryFileSystem
 
@@ -249,6 +250,36 @@ def test_a_log_that_is_begun_anew_elsewhere_takes_no_result() -> None:
     world.directory.checkpoint({})
     world.restart(clean=False)
     assert (world.log.log_start_offset, world.log.log_end_offset) == (100, 100)
+
+
+def test_a_pass_may_end_early_and_the_next_goes_on_there() -> None:
+    """The map of keys was full: segments behind its end are as they were."""
+    world = filled(18)
+    one = Pass(world).work()
+    assert one.result is not None
+    one.result = CleanResult(segments=one.result.segments[:1], clean_until_offset=8)
+    one.decide()
+    assert one.switch()
+    one.end()
+    assert temporary(world.fs) == []
+    assert [each.base_offset for each in world.log.segments] == [0, 8, 12, 16]
+    assert world.log.cleaned_offset == 8
+    assert set(range(8, 18)) <= set(offsets(world))
+    assert Pass(world).job.first_dirty_offset == 8
+
+
+@pytest.mark.parametrize("replaces", [(), (4,), (0, 8), (0, 4, 8, 12, 16)])
+def test_a_result_about_other_segments_is_refused(replaces: tuple[int, ...]) -> None:
+    world = filled(18)
+    one = Pass(world).work()
+    assert one.result is not None
+    wrong = [
+        CleanedSegment(base_offset=base, replaces=replaces, size_bytes=0) for base in replaces[:1]
+    ]
+    one.result = CleanResult(segments=tuple(wrong), clean_until_offset=16)
+    assert one.begin_swap() is None
+    one.give_up()
+    assert offsets(world) == list(range(18))
 
 
 def test_deleted_records_drop_whole_cleaned_segments() -> None:
