@@ -58,3 +58,17 @@ def survivor_mismatches(survivors: list[Flight], expected: Mapping[str, int]) ->
     if strange := latest.keys() - expected.keys():
         found.append(f"{len(strange)} aircraft are in no flight, such as {min(map(str, strange))}")
     return found
+
+
+def report(copies: Copies, *, survivor_count: int, aircraft_count: int) -> str:
+    """The copy in numbers, a line each."""
+    unknown = sum(copies.without_aircraft.values())
+    carriers = sorted(copies.without_aircraft.items(), key=lambda item: (-item[1], item[0]))
+    row = "{:>24}  {:>8}  {}\n"
+    rows = [
+        ("flights copied", len(copies.rows), f"{copies.doubled} of them twice"),
+        ("by aircraft", len(copies.rows) - unknown, "compacted, the tail number is the key"),
+        ("without tail number", unknown, ", ".join(f"{name} {n:,}" for name, n in carriers)),
+        ("left by compaction", survivor_count, f"pandas knows {aircraft_count:,} aircraft"),
+    ]
+    return "".join(row.format(name, f"{n:,}", note).rstrip() + "\n" for name, n, note in rows)

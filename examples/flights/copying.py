@@ -22,7 +22,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # exported wi
 from confluent_kafka.cimpl import NewTopic
 
 from . import dataset
-from .aircraft import Copies, copy_mismatches, survivor_mismatches
+from .aircraft import Copies, copy_mismatches, report, survivor_mismatches
 from .dataset import Flight
 from .reading import open_records, place, read
 from .story import DEADLINE_SECONDS, DemoFailed, Story
@@ -78,7 +78,9 @@ def copy_by_aircraft(stage: Stage, frame: pd.DataFrame, say: Story) -> list[str]
     copies, counted = _count(stage, say)
     wrong = copy_mismatches(copies, flight_count=len(frame))
     survivors = _compact(stage, counted, say)
-    wrong += survivor_mismatches(survivors, dataset.expected_latest(frame))
+    expected = dataset.expected_latest(frame)
+    wrong += survivor_mismatches(survivors, expected)
+    say.lines(report(copies, survivor_count=len(survivors), aircraft_count=len(expected)))
     if not wrong:
         say("each flight was copied once; the survivors are pandas' last flight per aircraft")
     return wrong
@@ -185,13 +187,7 @@ def _count(stage: Stage, say: Story) -> tuple[Copies, dict[int, Counted]]:
         counted[partition].last = message
     for message in read(stage.bootstrap, stage.without_aircraft):
         copies.add(decode(message.value() or b""))
-    say(
-        f"{len(copies.rows):,} distinct flights in the copy, {copies.doubled} twice; "
-        f"{sum(copies.without_aircraft.values()):,} of them have no tail number and so no place "
-        f"in a compacted topic: they are in {stage.without_aircraft!r}"
-    )
-    top = sorted(copies.without_aircraft.items(), key=lambda item: -item[1])
-    say(f"without tail number, by carrier: {', '.join(f'{name} {n:,}' for name, n in top)}")
+    say(f"{len(copies.rows):,} distinct flights in the copy, {copies.doubled} twice")
     return copies, dict(counted)
 
 
@@ -218,10 +214,9 @@ def _compact(stage: Stage, counted: dict[int, Counted], say: Story) -> list[Flig
         return len(survivors) <= aircraft_count
 
     say.wait("compaction to end", is_compacted, lambda: f"{len(survivors):,} records are left")
-    say(
-        f"compacted: {len(survivors):,} records are left for {aircraft_count:,} aircraft"
-        + ("" if before is None else f"; {before:.1f} MB became {_megabytes(stage):.1f} MB")
-    )
+    after = _megabytes(stage)
+    on_disk = "" if before is None else f": {before:.1f} MB on disk became {after:.1f} MB"
+    say(f"compacted{on_disk}")
     return survivors
 
 

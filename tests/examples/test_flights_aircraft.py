@@ -1,6 +1,11 @@
 """The judge of the flights demo's copy: each flight once, each aircraft's latest at the end."""
 
-from headwater.examples.flights.aircraft import Copies, copy_mismatches, survivor_mismatches
+from headwater.examples.flights.aircraft import (
+    Copies,
+    copy_mismatches,
+    report,
+    survivor_mismatches,
+)
 from headwater.examples.flights.dataset import Flight
 
 
@@ -81,3 +86,14 @@ def test_an_aircraft_nobody_flew_is_wrong() -> None:
     """A key that the source does not have."""
     left = [flight(5, "N1"), flight(7, "N2"), flight(8, "N3")]
     assert survivor_mismatches(left, EXPECTED) == ["1 aircraft are in no flight, such as N3"]
+
+
+def test_the_report_shows_where_every_flight_is() -> None:
+    """Those without an aircraft by carrier, the most of them first."""
+    found = copies(flight(0, None), flight(1, None, "9E"), flight(2, None, "9E"), flight(3))
+    assert report(found, survivor_count=1, aircraft_count=1).splitlines() == [
+        "          flights copied         4  0 of them twice",
+        "             by aircraft         1  compacted, the tail number is the key",
+        "     without tail number         3  9E 2, UA 1",
+        "      left by compaction         1  pandas knows 1 aircraft",
+    ]
