@@ -249,14 +249,14 @@ def _append(
             f"Cannot append to internal topic {hosted.topic}: only its coordinator does",
         )
     batch = read_produced(records, hosted.policy, api_version=version)
+    if batch.is_transactional:
+        _check_admitted(hosted, admitted)
     # From here on Kafka names the log start also beside errors.
     answer.log_start_offset = hosted.log.log_start_offset
     now_ms = broker.clock.now_ms()
     batch = admit(batch, hosted.policy, now_ms)
-    if batch.is_transactional:
-        _check_admitted(hosted, admitted)
-        if version >= EPOCH_RAISED_SINCE and batch.base_sequence > 0:
-            _check_first(hosted, batch)
+    if batch.is_transactional and version >= EPOCH_RAISED_SINCE and batch.base_sequence > 0:
+        _check_first(hosted, batch)
     appended = hosted.append(batch, now_ms=now_ms)
     broker.stats.produced(hosted.topic, batch.size_bytes, batch.record_count)
     answer.base_offset = appended.base_offset
