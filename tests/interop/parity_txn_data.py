@@ -434,17 +434,22 @@ def _reads() -> dict[str, list[Step]]:
         ],
         "DeleteRecords: compacted": [
             compacted("compact"),
-            Step("DeleteRecords", _deleted(Ref("compacted"), 0)),
+            Step("DeleteRecords", _deleted(Ref("compacted"), 0), until=_is_known),
         ],
         "DeleteRecords: compacted and deleted": [
             compacted("compact,delete"),
-            Step("DeleteRecords", _deleted(Ref("compacted"), 0)),
+            Step("DeleteRecords", _deleted(Ref("compacted"), 0), until=_is_known),
         ],
         "DeleteRecords: the groups' own topic": [
             Step("DeleteRecords", _deleted("__consumer_offsets", 0)),
             Step("DeleteRecords", _deleted("__transaction_state", 0)),
         ],
     }
+
+
+def _is_known(answer: Json) -> bool:
+    code: int = answer["topics"][0]["partitions"][0]["error_code"]
+    return code not in (UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER)
 
 
 def _deleted(topic: Any, offset_: int) -> Json:

@@ -48,12 +48,25 @@ DEVIATIONS: dict[str, str] = {
     "Produce: zstd that is none": "we do not unpack what we need not look into",
     "Produce: batch and rubbish": "refused; Kafka drops bytes behind the last whole batch",
     "Produce: acks 2 to unknown": "acks are checked first",
-    "Produce: transactional id without batch": "there are no transactions yet",
-    "Produce: transactional without id": "there are no transactions yet",
+    "InitProducerId: in an open transaction": "waits for the abort; Kafka has the client ask again",
+    "InitProducerId: in an empty open transaction": "the same",
+    "InitProducerId: next epoch in an open transaction": "the same",
+    "Produce: fenced in an open transaction": "the same",
+    "InitProducerId: long name": "names are bounded; Kafka stores 20 kB with every change of state",
+    "AddPartitionsToTxn: a transaction twice": "both count; Kafka forgets the first",
+    "AddPartitionsToTxn: nothing": "nothing begins; Kafka begins a transaction without partitions",
+    "AddPartitionsToTxn: no partitions": "nothing begins; Kafka begins one without partitions",
+    "ListTransactions: by pattern": "patterns without groups, which are matched in linear time",
+    "Produce: transactional batch without producer": "refused; Kafka appends what nobody can end",
+    "Produce: to the transactions' own topic": "refused as such before the transaction is looked at",
+    "WriteTxnMarkers: no producer": "INVALID_REQUEST; Kafka fails inside (-1)",
+    "ListOffsets: open transaction, a later record": "the latest record that can be read",
     "DescribeConfigs: group": "there are no groups of the new protocol yet",
     # Open: small things in which Kafka's answer is as good, and somebody may rely on it.
     "DescribeTopicPartitions: known and unknown": "Kafka always gives authorized operations",
     "DescribeConfigs: topic": "no synonyms of retention.ms and flush.ms where nothing is set",
+    "TxnOffsetCommit: everything, stable": "Kafka names no partition that has only pending offsets",
+    "WriteTxnMarkers: no topics": "Kafka leaves a marker for nothing out of its answer",
     "Produce: same partition twice": "Kafka answers a partition once",
     "Produce: append time attribute": "accepted where the topic keeps the producer's time",
     "Produce: timestamp -2": "accepted",
@@ -141,6 +154,7 @@ def _prepared(bootstrap: str, number: int) -> Context:
         return bool(placed["responses"][0]["partition_responses"][0]["error_code"] == 0)
 
     eventually(produced)
+    eventually(partial(_is_led, client, topic))
     client.close()
     return {
         "topic": topic,
@@ -153,6 +167,14 @@ def _prepared(bootstrap: str, number: int) -> Context:
         "dotted": f"d.{topic}",
         "underscored": f"d_{topic}",
     }
+
+
+def _is_led(client: RawClient, topic: str) -> bool:
+    """Whether the second partition is there as well."""
+    wanted = {"name": topic, "partitions": [{"partition_index": 1, "timestamp": -1}]}
+    answer = client.ask(API_BY_NAME["ListOffsets"], 5, {"replica_id": -1, "topics": [wanted]})
+    assert answer is not None
+    return bool(answer["topics"][0]["partitions"][0]["error_code"] == 0)
 
 
 def _awake(client: RawClient) -> bool:
