@@ -12,6 +12,8 @@ from .swarm import SCENARIOS
 from .transaction_swarm import SCENARIOS as TRANSACTION_SCENARIOS
 
 SEEDS_BY_DEFAULT: Final = 20
+TRANSACTION_SEEDS_BY_DEFAULT: Final = 3
+"""A run with transactions takes half a second, and there are many scenarios."""
 
 
 def first_seed() -> int:
@@ -19,10 +21,10 @@ def first_seed() -> int:
     return random.randrange(1_000_000) if text == "random" else int(text)
 
 
-def seeds() -> range:
+def seeds(by_default: int = SEEDS_BY_DEFAULT) -> range:
     """The seeds of this run."""
     first = first_seed()
-    return range(first, first + int(os.environ.get("HEADWATER_SIM_SEEDS", SEEDS_BY_DEFAULT)))
+    return range(first, first + int(os.environ.get("HEADWATER_SIM_SEEDS", by_default)))
 
 
 def operation_step() -> int:

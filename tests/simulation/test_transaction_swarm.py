@@ -2,7 +2,7 @@
 
 import pytest
 
-from .seeds import seeds, transaction_scenarios
+from .seeds import TRANSACTION_SEEDS_BY_DEFAULT, seeds, transaction_scenarios
 from .transaction_swarm import TransactionSwarm
 
 
@@ -10,7 +10,7 @@ from .transaction_swarm import TransactionSwarm
 @pytest.mark.parametrize("scenario", transaction_scenarios())
 def test_transactions_keep_their_promises(scenario: str) -> None:
     """Decided everywhere alike, as clients were told; read committed only; each input once."""
-    for seed in seeds():
+    for seed in seeds(TRANSACTION_SEEDS_BY_DEFAULT):
         TransactionSwarm(seed, scenario=scenario).run()
 
 

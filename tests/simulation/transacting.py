@@ -175,6 +175,7 @@ class Engine:
         self.count = 0
         self._asking: Line | None = None
         """The connection on which InitProducerId was asked, while it is not answered."""
+        self._was_unanswered = False
         self._strays: list[Line] = []
         """Connections that may yet deliver an InitProducerId of ours."""
 
@@ -245,6 +246,14 @@ class Engine:
         if self.client.line is not None:
             self.client.give_up()
 
+    def give_up_append(self) -> None:
+        """Abort when an append is in doubt, as a client does whose delivery time-out has come.
+
+        It may arrive when the transaction is over (KIP-890): the next one wants another epoch.
+        """
+        if self._agenda and isinstance(self._agenda[0], Append):
+            self._abort("an append was not answered in time")
+
     # -- identity ---------------------------------------------------------------------------
 
     def _find(self) -> None:
@@ -259,6 +268,7 @@ class Engine:
     def _identify(self) -> None:
         if self._asking is not None:
             self._strays.append(self._asking)
+            self._was_unanswered = True
         self._strays = [line for line in self._strays if line.is_delivering]
         self._asking = self.client.line
         request = transactional.init_producer(
@@ -275,9 +285,12 @@ class Engine:
                 producer_id=response.producer_id, producer_epoch=response.producer_epoch
             )
             self._sequences.clear()
-            self._needs_identity = self._needs_bump = False
+            self._needs_identity = self._needs_bump = self._was_unanswered = False
         elif code in FENCED and self.sender != transactional.NOBODY:
-            self._expect_reason(code, "InitProducerId")
+            # The epoch that a retry names is not in the log: a coordinator that starts anew after
+            # it has raised the epoch does not know the retry, as Kafka's does not.
+            if not self._was_unanswered:
+                self._expect_reason(code, "InitProducerId")
             self.sender = transactional.NOBODY
         else:
             self._expect(code, TRIED_AGAIN, "InitProducerId")

@@ -79,6 +79,11 @@ class Transactor(Impatient):
             return
         super().act()
 
+    def give_up(self) -> None:
+        super().give_up()
+        if self.world.dice.randrange(4) == 0:
+            self.engine.give_up_append()
+
     def next(self) -> None:
         if not self.engine.turn() and not self.world.is_draining:
             self._begin()

@@ -58,6 +58,31 @@ SCENARIOS: Final[dict[str, dict[str, int]]] = {
         "workers_2": 1, "partitions": 1, "state_partitions": 1, "offsets_partitions": 1,
         "network_faults": 5, "disk_work": 500, "steps": 3_000, "check_every": 10,
     },
+    "rebalances": {
+        "transactors_1": 0, "transactors_2": 0, "zombies": 0, "workers_1": 1, "workers_2": 2,
+        "partitions": 2, "big_jumps": 3, "timeout_ms": 60_000, "patience_ms": 1_000,
+        "delay_ms": 5, "deaths": 0, "ends": 0, "disk_full": 0, "disk_error": 0, "disk_work": 500,
+        "network_faults": 5, "steps": 3_000, "check_every": 20, "cleans": 0,
+    },
+    "copies-restarted": {
+        "transactors_1": 0, "transactors_2": 0, "zombies": 0, "workers_1": 1, "workers_2": 1,
+        "partitions": 2, "ends": 10, "deaths": 0, "big_jumps": 0, "timeout_ms": 60_000,
+        "patience_ms": 10_000, "delay_ms": 0, "network_faults": 0, "disk_full": 0,
+        "disk_error": 0, "disk_work": 200, "steps": 2_000, "check_every": 20, "cleans": 0,
+    },
+    "slow-disk": {
+        "workers_1": 0, "workers_2": 0, "transactors_1": 1, "transactors_2": 2, "zombies": 0,
+        "partitions": 3, "disk_work": 30, "ends": 15, "network_faults": 0, "disk_full": 0,
+        "disk_error": 0, "timeout_ms": 60_000, "patience_ms": 10_000, "deaths": 30,
+        "check_every": 10, "cleans": 0,
+    },
+    "swaps": {
+        "workers_1": 0, "workers_2": 0, "transactors_1": 0, "transactors_2": 3, "zombies": 0,
+        "partitions": 1, "ends": 20, "network_faults": 0, "disk_full": 0, "disk_error": 0,
+        "patience_ms": 10_000, "deaths": 0, "delay_ms": 0, "check_every": 10, "cleans": 1,
+        "segment_index_bytes": 8, "checkpoint_ms": 50,
+    },
+    "full-disk": {"disk_full": 40, "network_faults": 0, "disk_error": 0},
     "crashes": {"ends": 20, "delay_ms": 5, "network_faults": 0, "patience_ms": 3_000},
 }  # fmt: skip
 """Which numbers a scenario fixes; the others are drawn."""
@@ -251,11 +276,8 @@ class TransactionSwarm(Run):
         if self.dice.randrange(100) >= self.tunables.stalls:
             super()._break_network()
             return
-        busy = [
-            client
-            for client in (*self.transactors, *self.workers)
-            if client.line is not None and not client.engine.is_idle
-        ]
+        clients: list[Transactor | Worker] = [*self.transactors, *self.workers]
+        busy = [client for client in clients if client.line and not client.engine.is_idle]
         left = [line for line in self.network.lines.values() if not line.is_open]
         if left and self.dice.randrange(2):
             self.dice.choice(left).resume(Direction.TO_BROKER)
