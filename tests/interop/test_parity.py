@@ -58,7 +58,7 @@ DEVIATIONS: dict[str, str] = {
     "AddPartitionsToTxn: no partitions": "nothing begins; Kafka begins one without partitions",
     "ListTransactions: by pattern": "patterns without groups, which are matched in linear time",
     "Produce: transactional batch without producer": "refused; Kafka appends what nobody can end",
-    "Produce: to the transactions' own topic": "refused as such before the transaction is looked at",
+    "Produce: to the transactions' own topic": "refused before the transaction is looked at",
     "WriteTxnMarkers: no producer": "INVALID_REQUEST; Kafka fails inside (-1)",
     "ListOffsets: open transaction, a later record": "the latest record that can be read",
     "DescribeConfigs: group": "there are no groups of the new protocol yet",
