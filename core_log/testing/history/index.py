@@ -159,7 +159,7 @@ class PlainCommit:
 
     sent: OffsetsSent
     acked_ms: int | None = None
-    is_acked: bool = False
+    """None when nobody was told, or no clock was read."""
 
 
 @final
@@ -273,7 +273,7 @@ class Index:
                 self._newest_commit[event.process, event.group] = commit
             case OffsetsAcked():
                 commit = self._newest_commit[event.process, event.group]
-                commit.is_acked, commit.acked_ms = True, event.at_ms
+                commit.acked_ms = event.at_ms
 
     def _step(self, event: Begun | Committing | Committed | Aborted) -> None:
         transaction = self.transaction(event.transaction)
