@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from headwater.core_log.records.batch import Batch, patch, scan, seal
+from headwater.core_log.records.batch import HEADER_BYTES, Batch, patch, scan, seal
 from headwater.core_log.records.batch_columns import read_batches, unpack_sections
 from headwater.core_log.records.columns import decode_columns
 from headwater.core_log.records.compression import Codec, compress
@@ -63,6 +63,12 @@ class DataSet:
     @property
     def end_offset(self) -> int:
         return self.segments[-1].end_offset
+
+    @property
+    def cleaned_bytes_max(self) -> int:
+        """What a cleaned log takes at most: each survivor in a batch of its own, and some."""
+        record_bytes = self.size_bytes / self.end_offset
+        return int(len(self.last_offsets) * (record_bytes + HEADER_BYTES)) + 4096
 
     def link_into(self, partition: Path) -> None:
         """Have the files, and nothing else that belongs to a segment, in *partition*."""
@@ -187,8 +193,8 @@ class _Templates:
         raw[known.values] = offsets[:, np.newaxis] // known.powers % 10 + ord("0")
         data = bytearray(raw.tobytes())
         if shape.codec is not Codec.NONE:
-            section = compress(shape.codec, memoryview(data)[61:])
-            del data[61:]
+            section = compress(shape.codec, memoryview(data)[HEADER_BYTES:])
+            del data[HEADER_BYTES:]
             data += section
             data[8:12] = (len(data) - 12).to_bytes(4, "big")
             data[21:23] = int(shape.codec).to_bytes(2, "big")
