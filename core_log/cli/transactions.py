@@ -3,7 +3,7 @@
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final
 
 import click
@@ -81,7 +81,8 @@ def transactions() -> None:
     "states",
     multiple=True,
     type=click.Choice(STATES, case_sensitive=False),
-    help="Only this state. May be repeated.",
+    metavar="STATE",
+    help=f"Only this one of {', '.join(STATES)}. May be repeated.",
 )
 @click.option("--open-for-ms", type=click.IntRange(min=0), help="Only those open for longer.")
 @click.option("--producer-id", "producer_ids", multiple=True, type=int, help="May be repeated.")
@@ -179,7 +180,7 @@ def find_hanging(
             if row["start_offset"] is not None
             and now_ms - row["last_timestamp_ms"] > max_timeout_ms
         ]
-        rows = _unknown_to_coordinators(wire, old)
+        rows = [row for row in old if _owner(wire, row) is None]
     show(rows, _PRODUCERS, as_json=as_json, out=sys.stdout, empty="no transaction is hanging")
     for row in rows:
         where = f"{row['topic']} --partition {row['partition']}"
@@ -205,8 +206,8 @@ def find_hanging(
 def abort(cluster: Cluster, topic: str, partition: int, start_offset: int, yes: bool) -> None:  # noqa: FBT001 - a flag
     """End a hanging transaction in one partition of TOPIC.
 
-    For what find-hanging has found. A transaction that its coordinator knows must be ended there:
-    its other partitions would commit what this one has aborted.
+    For what find-hanging has found. One that its coordinator knows is refused: its other
+    partitions could commit what this one has aborted.
     """
     with Wire(cluster) as wire:
         rows = _producers(wire, _places(wire, [topic], partition))
@@ -215,6 +216,12 @@ def abort(cluster: Cluster, topic: str, partition: int, start_offset: int, yes: 
             raise Refused(
                 f"no open transaction begins at offset {start_offset} of {topic}-{partition}; "
                 f"'headwater transactions producers {topic} --open' shows where they begin"
+            )
+        if (owner := _owner(wire, row)) is not None:
+            raise Refused(
+                f"this transaction belongs to {owner}, and its coordinator will end it; aborted "
+                f"here, it could still commit elsewhere. 'headwater produce {topic} "
+                f"--transactional-id {owner} < /dev/null' ends it as a whole, and its producer"
             )
         if not yes:
             if not sys.stdin.isatty():
@@ -327,19 +334,18 @@ def _producer(topic: str, partition: int, state: ProducerState) -> dict[str, Any
     }
 
 
-def _unknown_to_coordinators(wire: Wire, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those of *rows* whose transaction no coordinator has open in that partition."""
-    if not rows:
-        return []
-    ids = sorted({row["producer_id"] for row in rows})
-    known: dict[int, set[tuple[str, int]]] = defaultdict(set)
-    for listed in _listed(wire, ListTransactionsRequest(producer_id_filters=ids)):
+def _owner(wire: Wire, row: dict[str, Any]) -> str | None:
+    """The transactional id whose coordinator has *row*'s transaction open in that partition."""
+    producer_id = row["producer_id"]
+    for listed in _listed(wire, ListTransactionsRequest(producer_id_filters=[producer_id])):
         _, state = _described(wire, listed["transactional_id"])
-        if state is not None:
-            known[state.producer_id] |= _open_places(state)
-    return [
-        row for row in rows if (row["topic"], row["partition"]) not in known[row["producer_id"]]
-    ]
+        if (
+            state is not None
+            and state.producer_id == producer_id
+            and (row["topic"], row["partition"]) in _open_places(state)
+        ):
+            return state.transactional_id
+    return None
 
 
 def _write_abort_marker(wire: Wire, row: dict[str, Any]) -> None:
