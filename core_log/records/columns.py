@@ -82,7 +82,9 @@ def decode_keys(batches: BatchColumns, sections: Sections) -> KeyColumns:
     walk.skip_head()
     offsets = walk.offsets()
     key_starts, key_lengths = walk.bytes_field()
-    walk.finish(at_end=None)
+    # Behind a key there are the lengths of value and headers, a byte each at least.
+    walk.doubt(walk.at > walk.ends - 2)
+    walk.finish()
     return KeyColumns(
         sections=walk.sections, offsets=offsets, key_starts=key_starts, key_lengths=key_lengths
     )
@@ -100,7 +102,8 @@ def decode_columns(batches: BatchColumns, sections: Sections) -> RecordColumns:
     value_starts, value_lengths = walk.bytes_field()
     header_counts = walk.varint()
     walk.doubt((header_counts < 0) | (header_counts > walk.ends - walk.at))
-    walk.finish(at_end=header_counts == 0)
+    walk.doubt((header_counts == 0) & (walk.at != walk.ends))
+    walk.finish()
     return RecordColumns(
         sections=walk.sections,
         starts=walk.starts,
@@ -180,14 +183,8 @@ class _Walk:
     def doubt(self, doubtful: NDArray[np.bool_]) -> None:
         self._doubtful |= doubtful
 
-    def finish(self, *, at_end: NDArray[np.bool_] | None) -> None:
-        """Raise CorruptBatch for the first record that is not as long as it says.
-
-        Those of *at_end* have to end where the walk is.
-        """
-        self.doubt(self.at > self.ends)
-        if at_end is not None:
-            self.doubt(at_end & (self.at != self.ends))
+    def finish(self) -> None:
+        """Raise CorruptBatch for the first record in doubt."""
         if self._doubtful.any():
             index = int(np.argmax(self._doubtful))
             section = int(self.sections[index])

@@ -1,6 +1,7 @@
 """Columns against the decoder that goes record by record, and against bytes that lie."""
 
 from contextlib import suppress
+from typing import Final
 
 import numpy as np
 import pytest
@@ -219,6 +220,33 @@ def test_records_that_end_early_or_late_are_refused(lanes_min: int) -> None:
                 decode_all(data)
 
 
+@pytest.mark.parametrize("lanes_min", [1, columns.LANES_MIN])
+@pytest.mark.parametrize("change", [-2, 2])
+def test_a_last_record_that_claims_another_length_is_refused(lanes_min: int, change: int) -> None:
+    data = build_batch([NewRecord(timestamp_ms=0, value=b"v")])
+    data[HEADER_BYTES] += change
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "LANES_MIN", lanes_min)
+        with pytest.raises(CorruptBatch, match="do not end where it does"):
+            decode_all(data)
+
+
+def test_compressed_batches_come_in_portions() -> None:
+    batch = build_batch([NewRecord(timestamp_ms=0, value=bytes(90))], compression=Codec.ZSTD)
+    found = read_batches(batch * 5, verify_crc=True)
+
+    def portions(total_bytes_max: int) -> list[list[int]]:
+        which = np.array([0, 2, 3, 4])
+        sections = unpack_sections(
+            found, which, batch_bytes_max=BYTES_MAX, total_bytes_max=total_bytes_max
+        )
+        return [portion.batches.tolist() for portion in sections]
+
+    assert portions(1) == [[0], [2], [3], [4]]
+    assert portions(200) == [[0, 2], [3, 4]]
+    assert portions(1_000) == [[0, 2, 3, 4]]
+
+
 def test_more_records_than_bytes_are_refused_before_anything_is_made_of_them() -> None:
     data = build_batch([NewRecord(timestamp_ms=0)])
     data[57:61] = (2**31 - 1).to_bytes(4, "big")
@@ -231,6 +259,45 @@ def test_an_offset_of_another_batch_is_refused() -> None:
     data[23:27] = bytes(4)
     with pytest.raises(CorruptBatch):
         decode_all(data)
+
+
+NO_VALUE: Final = 1  # zigzag of -1, a byte
+BODIES: Final = {
+    "a byte behind the headers": [0, 0, 0, NO_VALUE, NO_VALUE, 0, 0],
+    "fewer headers than none": [0, 0, 0, NO_VALUE, NO_VALUE, 1],
+    "more headers than bytes": [0, 0, 0, NO_VALUE, NO_VALUE, 8, 2],
+    "a value that passes the end": [0, 0, 0, NO_VALUE, 4, 65, 0],
+    "a key that passes the end": [0, 0, 0, 8, 65, 0, 0],
+    "a length past all numbers": [0, 0, 0, *[0xFE, *[0xFF] * 8, 0x01], 0, 0],
+    "a length that does not end": [0, 0, 0, *[0xFF] * 11],
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_record_is_as_long_as_it_says(body: list[int]) -> None:
+    data = batch_with([2 * len(body), *body])
+    with pytest.raises(CorruptBatch, match="record 1 is not as long"):
+        decode_all(data)
+    with pytest.raises(CorruptBatch):
+        decode_records(read_batch(data), bytes_max=BYTES_MAX)
+
+
+def test_a_record_that_ends_with_its_key_is_refused_by_who_looks_no_further() -> None:
+    data = batch_with([2 * 6, 0, 0, 0, 4, 65, 66])
+    found = read_batches(data, verify_crc=False)
+    (sections,) = unpack_sections(found, np.arange(1), batch_bytes_max=1, total_bytes_max=1)
+    with pytest.raises(CorruptBatch, match="record 1 is not as long"):
+        decode_keys(found, sections)
+
+
+def batch_with(record: list[int]) -> bytearray:
+    """A batch of a sound record, then *record*, then another sound one."""
+    sound = build_batch([NewRecord(timestamp_ms=0, value=b"v")])
+    data = sound + bytes(record) + sound[HEADER_BYTES:]
+    data[8:12] = (len(data) - 12).to_bytes(4, "big")
+    data[57:61] = (3).to_bytes(4, "big")
+    seal(Batch(memoryview(data)))
+    return data
 
 
 def decode_all(data: bytearray) -> None:

@@ -35,7 +35,8 @@ def test_the_map_is_a_dictionary(puts: list[list[tuple[int, int]]], bytes_max: i
             offset += 1
     assert table.count == len(expected)
     assert table.sorted_offsets().tolist() == sorted(expected.values())
-    asked = [pair for hashes in puts for pair in hashes] + [(7, 7)]
+    asked = [pair for hashes in puts for pair in hashes]
+    asked += [(first, second) for first in range(4) for second in range(4)]
     assert table.contains(*halves(asked)).tolist() == [pair in expected for pair in asked]
 
 
