@@ -56,7 +56,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename
     expr: str | None = None
     on_success: str | None = None
     on_failure: str | None = None
-    disabled: bool = False
+    disabled: bool = msgspec.field(default_factory=bool)
+    """By a factory, so that JSON always carries it, as Confluent's does."""
 
 
 class RuleSet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
