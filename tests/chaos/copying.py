@@ -2,12 +2,14 @@
 
 A shell. A source of committed and aborted records is copied by one worker process with one
 transactional id. The worker, the broker or both get SIGKILL at random moments, half of them inside
-a commit, and start again. Afterwards a fresh ``read_committed`` reader must find each input once,
-in the order of its partition, and nothing else.
+a commit, and start again; some workers are only stopped, and wake up when they have a successor.
+Afterwards a fresh ``read_committed`` reader must find each input once, in the order of its
+partition, and nothing else.
 """
 
 import json
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -38,7 +40,10 @@ TRANSACTION_COUNT: Final = 200
 SOURCE_BATCH_RECORDS: Final = 5_000
 ABORTED_RECORDS: Final = 50
 """Records of the aborted transaction between two committed ones of the source."""
-CRASH_KINDS: Final = ("worker", "broker", "both")
+CRASH_KINDS: Final = ("worker", "broker", "both", "zombie")
+"""What dies. A zombie is stopped, replaced, and wakes up when its successor has committed."""
+ZOMBIE_SECONDS: Final = 5.0
+"""How long a zombie may try to go on before it is killed; most are fenced and end at once."""
 COMMIT_DELAY_SECONDS_MAX: Final = 0.02
 DELAY_SECONDS_MAX: Final = 0.1
 GIVING_UP_MAX: Final = 100
@@ -60,6 +65,7 @@ class Report:
     crashes: Counter[str]
     crashes_planned: int
     workers_that_gave_up: int
+    zombies_fenced: int
     wrong: list[str]
     seconds: float
     broker_cpu_seconds: float
@@ -74,7 +80,8 @@ class Report:
         counts = (
             f"{self.record_count:,} records copied in {self.seconds:.1f} s across "
             f"{self.crashes.total()} of {self.crashes_planned} crashes ({kinds}); "
-            f"{self.workers_that_gave_up} workers gave up by themselves"
+            f"{self.workers_that_gave_up} workers gave up by themselves, "
+            f"{self.zombies_fenced} zombies were fenced"
         )
         cost = (
             f"CPU seconds: broker {self.broker_cpu_seconds:.1f}, "
@@ -128,6 +135,7 @@ def run(
         crashes=done,
         crashes_planned=crashes,
         workers_that_gave_up=stage.workers_that_gave_up,
+        zombies_fenced=stage.zombies_fenced,
         wrong=differences(expected, found),
         seconds=seconds,
         broker_cpu_seconds=stage.broker_cpu_seconds,
@@ -180,6 +188,7 @@ class _Stage:
     batch_records: int
     worker_starts: int = 0
     workers_that_gave_up: int = 0
+    zombies_fenced: int = 0
     position: int = 0
     broker_cpu_seconds: float = 0.0
     worker_cpu_seconds: float = 0.0
@@ -211,6 +220,8 @@ class _Stage:
         """Kill and start again; the seconds that took."""
         started = time.monotonic()
         assert self._worker is not None, "it was started before"
+        if kind == "zombie":
+            self._raise_a_zombie()
         if kind in {"worker", "both"}:
             self._end_worker()
         if kind in {"broker", "both"}:
@@ -220,6 +231,24 @@ class _Stage:
         if kind in {"worker", "both"}:
             self.start_worker()
         return time.monotonic() - started
+
+    def _raise_a_zombie(self) -> None:
+        zombie = self._worker
+        assert zombie is not None, "it was started before"
+        zombie.pause()
+        positions = dict(self._positions)
+        self.start_worker()
+        eventually(
+            lambda: self._has_ended() or self._positions != positions,
+            timeout_seconds=WAIT_SECONDS,
+        )
+        zombie.go_on()
+        deadline = time.monotonic() + ZOMBIE_SECONDS
+        while zombie.code is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.zombies_fenced += zombie.code not in {None, 0}
+        zombie.kill()
+        self.worker_cpu_seconds += zombie.cpu_seconds
 
     def finish(self) -> None:
         """Until the worker has come to the end of the source."""
@@ -286,6 +315,13 @@ class _Worker:
     def code(self) -> int | None:
         """The exit code; None while it runs."""
         return self._process.poll()
+
+    def pause(self) -> None:
+        """SIGSTOP: it does nothing and knows nothing of it."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """SIGKILL, or nothing when it has ended."""

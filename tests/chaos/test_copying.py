@@ -15,7 +15,7 @@ RECORDS = 50_000
 @pytest.mark.slow
 @pytest.mark.chaos
 def test_a_copy_across_crashes_has_each_record_once(tmp_path: Path) -> None:
-    """The worker, the broker and both are killed; a fresh reader finds each input once, in order.
+    """Worker, broker and both are killed, a zombie wakes up; each input is found once, in order.
 
     Records of aborted transactions lie between the inputs, and none of them is copied.
     """
