@@ -1,5 +1,6 @@
 """The table of keys against a dictionary, and the hash against what would make it collide."""
 
+import hashlib
 import random
 import tracemalloc
 
@@ -71,8 +72,6 @@ def hashes_of(keys: list[bytes], secret: bytes = SECRET) -> list[tuple[int, int]
 
 def by_the_book(key: bytes) -> tuple[int, int]:
     """The formula of the module's first lines, in Python's numbers."""
-    import hashlib  # noqa: PLC0415
-
     words = [len(key)]
     words += [int.from_bytes(key[i : i + 4], "little") for i in range(0, len(key), 4)]
     drawn = hashlib.shake_256(SECRET).digest((len(words) + 1) * 32)
