@@ -26,9 +26,11 @@ from ...records.batch import (
     DELETE_HORIZON_FLAG,
     TRANSACTIONAL_FLAG,
     Batch,
+    CorruptBatch,
 )
 from ...records.batch_columns import BatchColumns, Sections, unpack_sections
 from ...records.columns import RecordColumns, decode_columns
+from ...records.compression import DecompressedTooLarge
 from ...records.control import ControlType, read_control
 from ...records.varints import Ints
 from .job import CleanJob
@@ -185,7 +187,11 @@ class _Pass:
     def _pass_control(self, index: int, *, is_ours: bool) -> None:
         batches = self._batches
         batch = self._batch(index)
-        controls = read_control(batch)
+        try:
+            controls = read_control(batch)
+        except (CorruptBatch, DecompressedTooLarge) as error:
+            reason = f"its control record cannot be read: {error}"
+            raise CorruptBatch(reason, int(batches.starts[index])) from error
         if controls and controls[0].type not in (ControlType.ABORT, ControlType.COMMIT):
             return
         is_unneeded = self._owner.transactions.on_marker(batch.producer_id, batch.last_offset)

@@ -104,7 +104,7 @@ def _rebased(section: bytes, shift_ms: int) -> bytes:
     for body in _bodies(section):
         delta, end = read_varint(body, _ATTRIBUTES_BYTES)
         head = bytearray(body[:_ATTRIBUTES_BYTES])
-        put_varint(head, delta + shift_ms)
+        put_varint(head, _int64(delta + shift_ms))
         put_varint(out, len(head) + len(body) - end)
         out += head
         out += body[end:]
@@ -117,3 +117,8 @@ def _bodies(section: bytes) -> Iterator[bytes]:
         length, start = read_varint(section, position)
         position = start + length
         yield section[start:position]
+
+
+def _int64(number: int) -> int:
+    """*number* as it wraps around at 64 bits: what a reader adds to the base does so as well."""
+    return (number + 2**63) % 2**64 - 2**63

@@ -2,6 +2,7 @@
 
 import pytest
 
+from headwater.core_log.records.batch import read_batch, seal
 from headwater.core_log.records.compression import Codec
 from headwater.core_log.storage.compaction.cleaner import clean
 from headwater.core_log.storage.compaction.job import CleanResult
@@ -158,3 +159,19 @@ def test_offsets_that_do_not_rise_are_damage() -> None:
     fault = run(log).fault
     assert fault is not None
     assert (fault.position, "offsets" in fault.reason) == (len(data) // 2, True)
+
+
+def test_a_marker_that_cannot_be_read_is_damage_at_its_place() -> None:
+    log = CompactedLog()
+    first = log.append([(b"a", b"1")], producer_id=1, is_transactional=True)
+    log.end(1, is_commit=True)
+    log.roll()
+    path = log.path(0, ".log")
+    data = bytearray(log.bytes_of(path))
+    marker = read_batch(data, first.size_bytes)
+    marker.view[61 + 4] = 6  # its key, of four bytes, now says three
+    seal(marker)
+    log._write(path, bytes(data))
+    fault = run(log).fault
+    assert fault is not None
+    assert (fault.position, "control record" in fault.reason) == (first.size_bytes, True)
