@@ -26,7 +26,6 @@ from .producers import LastBatch
 from .segment import Segment
 from .swap import Replacement, SwapJob
 
-SECRET_BYTES: Final = 32
 UNPACKED_BYTES_MAX: Final = 1024 * 1024 * 1024
 """What one compressed batch may unpack to; one that claims more makes its log uncleanable."""
 

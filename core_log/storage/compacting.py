@@ -6,8 +6,8 @@ from itertools import pairwise
 from . import swap
 from .cleanable import Dirtiness, DirtySegment, valid_first_dirty_offset
 from .cleanable import dirtiness as dirtiness_of
-from .cleaning import SECRET_BYTES, Cleaning, CleanLimits, clean_job
-from .compaction.job import CleanedSegment, CleanJob, CleanResult
+from .cleaning import Cleaning, CleanLimits, clean_job
+from .compaction.job import SECRET_BYTES, CleanedSegment, CleanJob, CleanResult
 from .segment import Segment
 from .state import LogState, base_offset_of
 from .swap import Replacement, SwapJob

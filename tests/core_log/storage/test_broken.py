@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 
-from headwater.core_log.storage import checkpointing, directory, expiry, recovery, volume
+from headwater.core_log.storage import (
+    checkpointing,
+    directory,
+    expiry,
+    recovery,
+    swap,
+    truncation,
+    volume,
+)
 from headwater.core_log.storage.checkpointing import CheckpointJob
 from headwater.core_log.storage.errors import LogDirectoryFailed
 from headwater.core_log.storage.flush import FlushJob, Unflushed
@@ -22,7 +30,15 @@ from headwater.core_log.storage.segment import Segment
 from headwater.core_log.storage.snapshots import ProducerSnapshots
 from headwater.core_log.testing.memory_fs import MemoryFileSystem, PowerLost
 
-from . import test_crash, test_directory, test_log, test_recovery, test_segment
+from . import (
+    test_cleaning,
+    test_crash,
+    test_directory,
+    test_log,
+    test_recovery,
+    test_segment,
+    test_swap,
+)
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 Function = Callable[..., Any]
@@ -56,6 +72,12 @@ def quick_suite() -> Iterator[Callable[[], None]]:
     yield test_recovery.test_a_changed_batch_below_the_recovery_point_stays_and_is_reported
     yield test_segment.test_an_index_caught_lying_is_replaced
     yield test_log.test_producers_of_cut_records_stay_forgotten
+    yield test_cleaning.test_deleted_records_drop_whole_cleaned_segments
+    yield test_cleaning.test_a_log_that_is_begun_anew_elsewhere_takes_no_result
+    yield test_cleaning.test_a_tail_whose_sync_failed_is_on_disk_after_the_next_start
+    yield partial(test_cleaning.test_gaps_of_a_compaction_are_no_losses_without_checkpoints, True)
+    yield test_swap.test_one_cleaned_file_left_undoes_every_swap_behind_it
+    yield test_swap.test_a_decided_swap_replaces_exactly_what_it_says
     for seed in range(10):
         yield partial(test_crash.test_a_kill_loses_nothing_that_was_written, seed)
     for left_bytes in (0, 111, 222):
@@ -165,6 +187,11 @@ FAULTS: dict[str, Patch] = {
         "doom",
         lambda doom: lambda log, count, reason: _doom_at_once(log, doom, count, reason),
     ),
+    "a swap beside what a dead cleaner left": replacing(swap, "_remove_temporary", nothing),
+    "a swap whose list is not believed": replacing(swap, "decode_replaced", lambda _: None),
+    "a truncation that leaves a swap half done": replacing(truncation, "end_cleaning", nothing),
+    "recovery that takes compaction for a loss": replacing(_Loading, "_is_torn", lambda *_: True),
+    "recovery that syncs what it did not write": replacing(recovery, "_rewrite", nothing),
     "a failed flush that is forgiven": replacing(
         PartitionLog,
         "flush_failed",
