@@ -14,6 +14,7 @@ from .errors import InvalidSchemaRefused, InvalidVersion, SchemaTooLarge
 from .formats.contract import Format, InvalidSchema, ParsedSchema
 from .index import SchemaIndex, SchemaVersion
 from .model import Definition, Reference, SchemaFormat
+from .version_numbers import LATEST
 
 TEXT_BYTES_MAX: Final = 1_000_000
 """A record of the topic must fit into a broker's default bound of 1 MiB, with room for the rest."""
@@ -24,7 +25,6 @@ REFERENCES_MAX: Final = 1_000
 REFERENCE_DEPTH_MAX: Final = 100
 
 _ENTRY_CHARS: Final = 1_000  # what a cache entry costs beside its text
-_LATEST: Final = -1
 
 
 class SchemaParser:
@@ -151,7 +151,7 @@ def _referenced(
     schemas: SchemaIndex, parent: str, reference: Reference, *, deleted: bool
 ) -> SchemaVersion:
     target = subjects.beside(parent, reference.subject)
-    if reference.version == _LATEST:
+    if reference.version == LATEST:
         found = schemas.latest(target)
     else:
         found = schemas.version(target, reference.version)
@@ -168,10 +168,10 @@ def _pinned(
     """*references* with the latest version as a number, where there is one."""
     pinned = []
     for reference in references:
-        if reference.version < 1 and reference.version != _LATEST:
+        if reference.version < 1 and reference.version != LATEST:
             raise InvalidVersion(reference.version)
         latest = None
-        if reference.version == _LATEST:
+        if reference.version == LATEST:
             latest = schemas.latest(subjects.beside(subject, reference.subject))
         pinned.append(replace(reference, version=latest.version) if latest else reference)
     return tuple(pinned)

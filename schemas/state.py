@@ -59,6 +59,13 @@ class RegistryState:
         """Does the topic say that the context exists?"""
         return context in self._declared
 
+    def namesakes(self, subject: str) -> Iterator[str]:
+        """The subject; then, if it is a bare name, those of this name in the other contexts."""
+        yield subject
+        if subjects.context_of(subject) == subjects.DEFAULT_CONTEXT:
+            for context in self.contexts()[1:]:
+                yield subjects.qualified(context, subject)
+
     def encoded(self, records: Iterable[Record]) -> list[Encoded]:
         """Records as they are written, tombstones under every spelling that their key has had.
 
