@@ -21,12 +21,14 @@ LINES_MAX: Final = 30
 
 HOLE: Final = frozenset(
     {
-        *(Rule.G1A, Rule.TORN_TRANSACTION, Rule.LOST_WRITE, Rule.UNSEEN, Rule.NOT_PROCESSED),
-        *(Rule.POLL_SKIP, Rule.INT_POLL_SKIP),
+        *(Rule.G1A, Rule.TORN_TRANSACTION, Rule.LOST_WRITE, Rule.UNSEEN),
+        *(Rule.POLL_SKIP, Rule.INT_POLL_SKIP, Rule.NOT_PROCESSED, Rule.PROCESSED_TWICE),
     }
 )
 """What a late request of a version-1 client can do on Apache Kafka, which has no guard against it
 (KAFKA-17754): it ends the transaction after its own."""
+HOLE_OF_ANYBODY: Final = frozenset({Rule.STALE_OFFSET, Rule.PHANTOM_OFFSET})
+"""... and who notices need not be of version 1."""
 VERSION_1: Final = ("'confluent", "'kafka-python", " confluent", " kafka-python")
 """How anomalies name records and transactions of such clients."""
 
@@ -62,7 +64,8 @@ class Report:
 
     def _is_known(self, anomaly: Anomaly) -> bool:
         is_version_1 = any(name in f" {anomaly.facts}" for name in VERSION_1)
-        return self.has_hole and anomaly.rule in HOLE and is_version_1
+        is_of_the_hole = anomaly.rule in HOLE_OF_ANYBODY or (anomaly.rule in HOLE and is_version_1)
+        return self.has_hole and is_of_the_hole
 
     def __str__(self) -> str:
         verdict = self.verdict

@@ -36,7 +36,8 @@ TOPICS: Final = (INPUT, OUTPUT, MIXED)
 PARTITION_COUNT: Final = 4
 GROUP: Final = "transformers"
 
-ABORT_SHARE: Final = 0.15
+ABORT_SHARE: Final = 0.3
+"""Many, so that an end that hits the wrong transaction is often the wrong end."""
 RECORDS_MAX: Final = 8
 PAUSE_SECONDS_MAX: Final = 0.05
 PLAIN_PAUSE_SECONDS_MAX: Final = 0.4

@@ -44,7 +44,7 @@ public final class Transactor {
     private static final String MIXED = "mixed";
     private static final String GROUP = "transformers";
     private static final int PARTITION_COUNT = 4;
-    private static final double ABORT_SHARE = 0.15;
+    private static final double ABORT_SHARE = 0.3;
     private static final int RECORDS_MAX = 8;
     private static final int PAUSE_MS_MAX = 50;
     private static final int PLAIN_PAUSE_MS_MAX = 400;
