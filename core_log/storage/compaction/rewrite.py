@@ -8,7 +8,6 @@ A delete horizon (KIP-534) takes the place of the base timestamp, so every recor
 it is written anew.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from ...records.batch import (
@@ -100,23 +99,19 @@ def _assemble(
 
 def _rebased(section: bytes, shift_ms: int) -> bytes:
     """The records with *shift_ms* added to each timestamp delta."""
-    out = bytearray()
-    for body in _bodies(section):
-        delta, end = read_varint(body, _ATTRIBUTES_BYTES)
-        head = bytearray(body[:_ATTRIBUTES_BYTES])
-        put_varint(head, _int64(delta + shift_ms))
-        put_varint(out, len(head) + len(body) - end)
-        out += head
-        out += body[end:]
-    return bytes(out)
-
-
-def _bodies(section: bytes) -> Iterator[bytes]:
-    position = 0
+    out, position = bytearray(), 0
     while position < len(section):
         length, start = read_varint(section, position)
         position = start + length
-        yield section[start:position]
+        behind_attributes = start + _ATTRIBUTES_BYTES
+        delta, rest = read_varint(section, behind_attributes)
+        moved = bytearray()
+        put_varint(moved, _int64(delta + shift_ms))
+        put_varint(out, _ATTRIBUTES_BYTES + len(moved) + position - rest)
+        out += section[start:behind_attributes]
+        out += moved
+        out += section[rest:position]
+    return bytes(out)
 
 
 def _int64(number: int) -> int:
