@@ -9,7 +9,7 @@ from typing import Final, final
 from headwater.core_log.testing.history import Event, read_history
 
 from ...interop.toolchain import java_program
-from .worker import HUNG
+from .roles import HUNG
 
 CHECKOUT: Final = Path(__file__).parents[3]
 END_SECONDS: Final = 90.0

@@ -45,6 +45,9 @@ PLAIN_PAUSE_SECONDS_MAX: Final = 0.4
 OUTSTANDING_MAX: Final = 500
 """Answers that a producer without transactions waits for at most."""
 
+HUNG: Final = 75
+"""A worker's exit code: all went well, but for a call into the library that does not return."""
+
 
 class MustAbort(Exception):
     """The transaction failed; the producer can abort it and go on."""

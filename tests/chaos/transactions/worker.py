@@ -3,7 +3,7 @@
 ``python -m tests.chaos.transactions.worker confluent|kafka-python NAME BOOTSTRAP DIRECTORY SEED``
 
 It ends in good order when its standard input ends, which also happens when its owner dies. A role
-that does not come back from its library then is told of on standard error, by ``HUNG``.
+that does not come back from its library then is told of on standard error, by ``roles.HUNG``.
 """
 
 import faulthandler
@@ -22,8 +22,6 @@ from .confluent import Confluent
 from .journal import Journal
 from .kafka_python import KafkaPython
 
-HUNG: Final = 75
-"""Exit code: everything went well, but for a call into the library that does not return."""
 LAST_SECONDS: Final = 60.0
 
 CLIENTS: Final[dict[str, Callable[[str], roles.Client]]] = {
@@ -75,7 +73,7 @@ def main(library: str, name: str, bootstrap: str, directory: str, seed: str) -> 
     sys.stderr.flush()
     if hung and not failures:
         faulthandler.dump_traceback()
-        os._exit(HUNG)
+        os._exit(roles.HUNG)
     return 1 if failures else 0
 
 
