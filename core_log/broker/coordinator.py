@@ -116,7 +116,9 @@ class Runner(Generic[S]):
     Invariant: ``_parked`` is in order of offset, and empty when everything appended is committed.
     """
 
-    def __init__(self, runtime: ShardRuntime[S], hosted: Hosted, shard: S) -> None:
+    def __init__(
+        self, runtime: ShardRuntime[S], hosted: Hosted, shard: S, *, wait_ms: int = 0
+    ) -> None:
         self.shard: Final = shard
         self.hosted: Final = hosted
         self._runtime = runtime
@@ -125,7 +127,12 @@ class Runner(Generic[S]):
         self._timer: Timer | None = None
         self._gone = False
         self.is_loaded = False
-        self._load(hosted.log.log_start_offset)
+        self.is_starting = False
+        """It does what the shard wants as soon as it is loaded."""
+        if wait_ms:
+            self._load_later(hosted.log.log_start_offset, wait_ms=wait_ms)
+        else:
+            self._load(hosted.log.log_start_offset)
 
     def unload(self, code: ErrorCode) -> None:
         """Answer everybody who waits and stop."""
@@ -188,8 +195,9 @@ class Runner(Generic[S]):
             # the log then says must be known here.
             self._load_later(offset, wait_ms=LOAD_WAIT_MS)
             return
-        self.is_loaded = True
+        self.is_loaded = self.is_starting = True
         self.act(self.shard.loaded(self.hosted, self.now_ms()))
+        self.is_starting = False
 
     def _replay(self, batch: Batch, from_offset: int) -> None:
         """Take the records of a batch into account.

@@ -11,6 +11,9 @@ from .coordinator import CoordinatorTopic, Runner, S
 from .partitions import Hosted, Partitions
 from .timers import Timers
 
+RELOAD_WAIT_MS: Final = 100
+"""How long a shard stays away that fails as soon as it is loaded; Kafka's clients wait as long."""
+
 
 @final
 class Shards(Generic[S]):
@@ -77,10 +80,18 @@ class Shards(Generic[S]):
             runner.unload(ErrorCode.NOT_COORDINATOR)
 
     def reload(self, hosted: Hosted) -> None:
-        """Rebuild a shard whose append failed."""
+        """Rebuild a shard whose append failed.
+
+        What the last one wanted to append as soon as it was loaded, this one will want too: where
+        that failed it waits, for a full disk may refuse it at once.
+        """
+        failed = self._runners.get(hosted.index)
+        is_hasty = failed is not None and failed.is_starting
         self.drop(hosted.index)
         if hosted.offline_reason is None:
-            self.adopt(hosted)
+            self._runners[hosted.index] = Runner(
+                self, hosted, self._new_shard(), wait_ms=RELOAD_WAIT_MS if is_hasty else 0
+            )
 
     def carry_out(self, runner: Runner[S], orders: Sequence[object]) -> None:
         """Do what a shard ordered; everything it depends on is committed."""

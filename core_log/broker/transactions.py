@@ -6,7 +6,6 @@ written, and connections that bring requests of the past are closed.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, final
-from weakref import WeakValueDictionary
 
 from ..kernel.effects import Effects, Note, Sender
 from ..kernel.errors import ErrorCode, error_code
@@ -36,6 +35,8 @@ from .timers import Timers
 TRANSACTIONS_TOPIC: Final = "__transaction_state"
 ENDING_WAIT_MS: Final = 100
 """Kafka's ``add.partitions.to.txn.retry.backoff.max.ms``."""
+SESSIONS_SWEPT_AT_LEAST: Final = 64
+"""Sessions remembered before closed ones are looked for."""
 ADD_VERSION: Final = 5
 """The version of AddPartitionsToTxn in which this broker asks its own coordinator."""
 
@@ -121,7 +122,8 @@ class Transactions:
         )
         self._clock = clock
         self._timers = timers
-        self._sessions: WeakValueDictionary[int, Session] = WeakValueDictionary()
+        self._sessions: dict[int, Session] = {}
+        self._sessions_swept_at = SESSIONS_SWEPT_AT_LEAST
         self._endings = Endings(timers)
 
     @property
@@ -275,6 +277,11 @@ class Transactions:
 
     def _saw(self, session: Session) -> int:
         """The session's number, by which it can be closed."""
+        if len(self._sessions) >= self._sessions_swept_at:
+            self._sessions = {
+                number: known for number, known in self._sessions.items() if not known.closed
+            }
+            self._sessions_swept_at = max(SESSIONS_SWEPT_AT_LEAST, 2 * len(self._sessions))
         self._sessions[session.number] = session
         return session.number
 

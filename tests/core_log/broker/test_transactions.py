@@ -5,7 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from headwater.core_log.broker.marker_orders import MARKER_RETRY_MS
-from headwater.core_log.broker.transactions import TRANSACTIONS_TOPIC
+from headwater.core_log.broker.transactions import (
+    SESSIONS_SWEPT_AT_LEAST,
+    TRANSACTIONS_TOPIC,
+)
 from headwater.core_log.kernel.effects import Sender
 from headwater.core_log.kernel.errors import ErrorCode
 from headwater.core_log.protocol.messages.delete_topics import DeleteTopicsResponse
@@ -430,6 +433,16 @@ def test_a_commit_of_the_past_is_refused_and_its_connection_closed() -> None:
     transactor.send("2b")
     assert transactor.end(commit=False) == ErrorCode.NONE
     assert committed(world) == ["1"]
+
+
+def test_closed_connections_are_not_kept() -> None:
+    world, transactor = ready()
+    for _ in range(3 * SESSIONS_SWEPT_AT_LEAST):
+        client = Transactor(world, transactional_id="other")
+        assert client.initialize() == ErrorCode.NONE
+        client.client.disconnect()
+    assert len(world.broker.running.transactions._sessions) <= SESSIONS_SWEPT_AT_LEAST
+    assert transactor.send("a").error_code == ErrorCode.NONE
 
 
 def test_after_a_failed_append_no_connection_of_before_is_trusted() -> None:
