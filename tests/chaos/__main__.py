@@ -26,9 +26,11 @@ def main() -> int:
     storm = commands.add_parser(
         "transactions", help="transactions of three clients in a bad network, while all is killed"
     )
-    storm.add_argument("--minutes", type=float, default=10.0)
+    storm.add_argument("--minutes", type=float, default=10.0, help="of storm")
     storm.add_argument("--target", choices=("headwater", "kafka"), default=TARGET_NAME)
-    storm.add_argument("--faults", nargs="*", choices=list(Fault), default=list(Fault))
+    storm.add_argument(
+        "--faults", nargs="*", choices=list(Fault), default=list(Fault), help="all by default"
+    )
     storm.add_argument("--clients", nargs="+", choices=LIBRARIES, default=LIBRARIES)
     for command in (kill, shots, copy, storm):
         command.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))

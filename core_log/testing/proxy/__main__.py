@@ -70,9 +70,13 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--broker", type=_address, required=True, metavar="HOST:PORT")
+    parser.add_argument(
+        "--broker", type=_address, required=True, metavar="HOST:PORT", help="where it listens"
+    )
     parser.add_argument("--port", type=int, default=0, help="of the proxy; a free one by default")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+    parser.add_argument(
+        "--seed", type=int, default=random.SystemRandom().randrange(2**32), help="replays"
+    )
     parser.add_argument("--seconds", type=float, help="end by itself after that time")
     parser.add_argument(
         "--latency-ms", default=(0, 0), type=_range, metavar=RANGE, help="of every frame"
@@ -93,7 +97,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--reset-every-seconds", type=float, help="some connections; an average")
     parser.add_argument("--stall-every-seconds", type=float, help="one way; an average")
     parser.add_argument(
-        "--stall-ms", default=(100, 2_000), type=_range, metavar=RANGE, help="its time"
+        "--stall-ms",
+        default=(100, 2_000),
+        type=_range,
+        metavar=RANGE,
+        help="how long a stall lasts",
     )
     return parser
 
