@@ -147,16 +147,16 @@ def test_a_full_map_ends_a_cleaning_early_and_the_next_goes_on(seed: int, key_co
         if rng.random() < 0.2:
             log.roll()
     log.roll()
-    untils = []
+    ends = []
     with small_steps():
         while log.clean_until < log.end_offset:
-            untils.append(log.clean_until)
+            ends.append(log.clean_until)
             log.clean(map_bytes_max=SMALL_MAP)
             assert log.read(committed=False) == log.expected()
             log.check_indexes()
-            assert len(untils) < 100
-    assert untils == sorted(set(untils))
-    assert (len(untils) > 1) == (key_count_of(log) > 54)
+            assert len(ends) < 100
+    assert ends == sorted(set(ends))
+    assert (len(ends) > 1) == (key_count_of(log) > 54)
 
 
 def key_count_of(log: CompactedLog) -> int:
