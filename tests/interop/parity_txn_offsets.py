@@ -29,6 +29,14 @@ def txn_offset_cases() -> dict[str, list[Step]]:
         return [init(), *steps]
 
     return {
+        "OffsetFetch: while pending and after": [
+            *old(commit_offset(3)),
+            *_in_every_form(stable=True),
+            *_in_every_form(stable=False),
+            commit(),
+            settled(),
+            *_in_every_form(stable=True),
+        ],
         "TxnOffsetCommit: added before": [*old(commit_offset()), described(), positions()],
         "TxnOffsetCommit: not added before": [*new(commit_offset()), described(), positions()],
         "TxnOffsetCommit: pending, then committed": [
@@ -181,6 +189,17 @@ def txn_offset_cases() -> dict[str, list[Step]]:
             positions(),
         ],
     }
+
+
+def _in_every_form(*, stable: bool) -> list[Step]:
+    """OffsetFetch for one group and for several: a version takes one of the two."""
+    partitions = {"name": T, "topic_id": Ref("topic_id"), "partition_indexes": [0, 1]}
+    groups = [{"group_id": G, "topics": [partitions]}]
+    named = [{"name": T, "partition_indexes": [0, 1]}]
+    return [
+        Step("OffsetFetch", {"group_id": G, "topics": named, "require_stable": stable}),
+        Step("OffsetFetch", {"groups": groups, "require_stable": stable}),
+    ]
 
 
 def _plain_commit(offset_: int) -> Step:

@@ -31,6 +31,7 @@ TELLING_VERSIONS = {
     "AddPartitionsToTxn": {1, 2, 3, 4},  # the same, and brokers' form from 4
     "AddOffsetsToTxn": {1, 2},
     "EndTxn": {1, 2, 4},  # 5 answers with the next epoch
+    "OffsetFetch": {7, 8},  # from 7 stable ones can be asked for, from 8 several groups
     "TxnOffsetCommit": {3, 4},  # 5 adds the group's offsets itself
 }
 """Beside the lowest and the highest: the versions at which answers change."""
