@@ -208,7 +208,7 @@ class Runner(Generic[S]):
         try:
             if not batch.is_control:
                 self._replay_records(batch, from_offset)
-            elif batch.producer_id >= 0 and batch.base_offset >= from_offset:
+            elif batch.producer_id >= 0 and batch.record_count and batch.base_offset >= from_offset:
                 is_commit = read_end_txn_marker(batch).type is ControlType.COMMIT
                 self.shard.replay_end(batch.producer_id, is_commit=is_commit)
         except (CorruptBatch, DecompressedTooLarge) as error:

@@ -55,7 +55,7 @@ def _read(source: BinaryIO, orders: "queue.SimpleQueue[Order]") -> None:
 
 def _work(order: Order) -> Answer:
     # numpy is loaded with the first job, not with the process, so that it answers for its start.
-    from ..storage.compaction.cleaner import clean  # noqa: PLC0415
+    from ..storage.compaction.cleaner import clean  # noqa: PLC0415 - only a job needs numpy
 
     clock = SystemClock()
     try:

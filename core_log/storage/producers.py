@@ -268,6 +268,8 @@ class ProducerStates:
         if producer_id < 0:
             return None
         if batch.is_control:
+            if not batch.record_count:
+                return None  # Kafka's cleaner leaves such a batch of a marker that nobody needs
             return self._end_transaction(batch, read_end_txn_marker(batch), now_ms)
         producer = self._producer(producer_id, batch.producer_epoch)
         batches = producer.batches
@@ -318,7 +320,9 @@ class ProducerStates:
                 producer_id=producer_id,
                 producer_epoch=producer.epoch,
                 last_sequence=producer.batches[-1][1] if producer.batches else NO_SEQUENCE,
-                last_timestamp_ms=producer.last_used_ms,
+                last_timestamp_ms=(
+                    producer.batches[-1][4] if producer.batches else producer.last_used_ms
+                ),
                 coordinator_epoch=producer.coordinator_epoch,
                 current_txn_start_offset=producer.txn_start_offset,
             )

@@ -26,7 +26,7 @@ class DirectCleaner:
 
         def work() -> CleanResult:
             # numpy is for those who compact.
-            from ..storage.compaction.cleaner import clean  # noqa: PLC0415
+            from ..storage.compaction.cleaner import clean  # noqa: PLC0415 - only a job needs numpy
 
             return clean(job, self._fs, clock=self._clock, pace=_at_once)
 

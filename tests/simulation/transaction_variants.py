@@ -54,7 +54,7 @@ def the_coordinator_answers_before_its_records_are_durable(patch: Patch) -> None
     def eager(self: Any, effects: Effects) -> None:
         act(self, dataclasses.replace(effects, replies_after_commit=()))
         for parked in effects.replies_after_commit:
-            parked.reply_to.resolve(parked.response)  # type: ignore[attr-defined]
+            parked.reply_to.resolve(parked.response)  # type: ignore[attr-defined]  # a Deferred
 
     patch.setattr(Runner, "act", eager)
 

@@ -381,7 +381,7 @@ def test_a_deleted_topic_takes_its_compaction_along(step: str) -> None:
 
 @pytest.mark.parametrize("step", ["undecided", "decided", "half"])
 @pytest.mark.parametrize("clean", [True, False])
-def test_a_stop_within_a_swap_leaves_one_log(step: str, clean: bool) -> None:  # noqa: FBT001
+def test_a_stop_within_a_swap_leaves_one_log(step: str, clean: bool) -> None:  # noqa: FBT001 - a parameter
     world = filled(18)
     one = Pass(world).work()
     if step == "undecided":
@@ -498,7 +498,7 @@ def test_all_derived_state_holds_over_gaps() -> None:
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-def test_gaps_of_a_compaction_are_no_losses_without_checkpoints(is_known: bool) -> None:  # noqa: FBT001
+def test_gaps_of_a_compaction_are_no_losses_without_checkpoints(is_known: bool) -> None:  # noqa: FBT001 - a parameter
     """Recovery points gone: the compaction's own checkpoint tells; that one damaged, the policy."""
     world = filled(24)
     compacted(world)

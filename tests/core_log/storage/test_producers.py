@@ -277,6 +277,26 @@ def test_a_transaction_keeps_the_log_unstable_until_its_marker_is_replicated() -
     assert [unstable(4), unstable(5)] == [2, None]
 
 
+def test_a_marker_that_kafka_s_cleaner_has_emptied_says_nothing() -> None:
+    """Its batch stays, without a record, while the producer is remembered."""
+    log = Log()
+    log.send(data_batch(0, is_transactional=True))
+    emptied = marker_batch()
+    emptied.view[57:61] = (0).to_bytes(4)
+    emptied = read_batch(emptied.view)
+    assert emptied.record_count == 0
+    assert log.append(emptied) is None
+    assert log.states.first_unstable_offset(10) == 0
+
+
+def test_the_last_record_s_own_time_is_shown_whenever_it_was_read() -> None:
+    """Recovery reads batches long after they were written."""
+    log = Log()
+    log.append(data_batch(0, timestamp_ms=5), now_ms=9 * DAY_MS)
+    (shown,) = log.states.active()
+    assert shown.last_timestamp_ms == 5
+
+
 def test_a_marker_for_nothing_leaves_only_its_epochs() -> None:
     """A transaction need not have written to every partition it named."""
     log = Log()

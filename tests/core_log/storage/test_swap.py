@@ -90,7 +90,7 @@ def test_a_decided_swap_replaces_exactly_what_it_says() -> None:
 
 
 @pytest.mark.parametrize("has_new_index", [True, False])
-def test_a_kill_at_any_step_leaves_the_new_transaction_index_or_none(has_new_index: bool) -> None:  # noqa: FBT001
+def test_a_kill_at_any_step_leaves_the_new_transaction_index_or_none(has_new_index: bool) -> None:  # noqa: FBT001 - a parameter
     """The old one would hide records that were committed since; one is a cache, this is not."""
     for operation in range(30):
         fs = directory()
