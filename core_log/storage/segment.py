@@ -146,11 +146,15 @@ class Segment:
         self.size_bytes = end_position
 
     def write(self) -> None:
-        """Put what is queued into the file with one write."""
+        """Put what is queued into the file with one write.
+
+        When there is no space for the list of aborted transactions the batches stay queued too, so
+        that they are dropped together.
+        """
         self.create().write_at(self.pending, self.written_bytes)
+        self.transactions.write()
         self.written_bytes = self.size_bytes
         self.pending = []
-        self.transactions.write()
 
     def create(self) -> File:
         """Have the file, though empty: the last segment's name tells where the log ends."""

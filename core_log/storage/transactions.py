@@ -61,10 +61,13 @@ class TransactionIndex:
             file.sync()
 
     def drop_pending(self) -> None:
-        """Forget what is queued."""
+        """Forget what is queued, and what a failed write left of it in the file. Raises OSError."""
         if self._pending_count:
-            del self.entries[-self._pending_count :]
+            entries = self.entries
+            del entries[-self._pending_count :]
             self._pending_count = 0
+            if self._volume.fs.size(self._path) is not None:
+                self._volume.file(self._path).truncate(len(entries) * ENTRY_BYTES)
 
     def unload(self) -> None:
         """Let go of the entries if the file has them all."""
