@@ -131,7 +131,7 @@ def reference_texts(
     seen: set[str] = set()
 
     def collect(parent: str, wanted: tuple[Reference, ...], depth: int) -> None:
-        if depth > REFERENCE_DEPTH_MAX:
+        if wanted and depth > REFERENCE_DEPTH_MAX:
             raise InvalidSchema(f"References are more than {REFERENCE_DEPTH_MAX} levels deep")
         for reference in wanted:
             if reference.name in seen:

@@ -127,10 +127,9 @@ def _existing(
     """The newest live version with this very content, or else one that may stand for it."""
     fitting = [one for one in live if request.id < 0 or request.id == one.id]
     guid = guid_of(definition)
-    exact = (one for one in fitting if one.guid == guid)
-    found = next(exact, None)
-    if found is not None:
-        return found
+    for one in fitting:
+        if one.guid == guid and one.definition.format is definition.format:
+            return one
     if property_of(request.definition.metadata, VERSION_PROPERTY) is None:
         definition = replace(definition, metadata=without_version(definition.metadata))
     return next((one for one in fitting if is_same(state, parser, definition, parsed, one)), None)
