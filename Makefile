@@ -18,7 +18,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format lint types contracts spelling fast sim interop chaos \
-        bench bench-log compile uncompile docs wheel test-wheel pins clean
+        bench bench-log bench-compaction bench-transactions compile uncompile docs wheel test-wheel pins clean
 
 help: ## list the tasks
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -68,7 +68,7 @@ interop: .venv/.ready ## other people's clients; HEADWATER_INTEROP_TARGET=kafka 
 chaos: .venv/.ready ## kill -9 under load, and bad input
 	@$(PY) -m pytest tests/chaos $(ARGS)
 
-bench: bench-log ## every comparison
+bench: bench-log bench-compaction bench-transactions ## every comparison
 
 bench-log: .venv/.ready ## Apache Kafka 4.3 and Headwater in turn, the same clients; ARGS=--quick
 	@$(PY) -m benchmarks.log $(ARGS)
@@ -76,10 +76,22 @@ bench-log: .venv/.ready ## Apache Kafka 4.3 and Headwater in turn, the same clie
 docs: .venv/.ready ## write docs/reference from the code
 	@$(PY) -m tools.docs
 
+bench-compaction: .venv/.ready ## Kafka's log cleaner and ours over the same 10,000,000 records
+	@$(PY) -m benchmarks.compaction $(ARGS)
+
+bench-transactions: .venv/.ready ## one transaction after another on Apache Kafka and on Headwater
+	@$(PY) -m benchmarks.transactions $(ARGS)
+
 compile: .venv/.ready ## compiled twins of the hot modules, in place; small requests cost a third less
 	@$(PY) -m tools.compile
 
-uncompile: .venv/.ready ## Python alone again
+unbench-compaction: .venv/.ready ## Kafka's log cleaner and ours over the same 10,000,000 records
+	@$(PY) -m benchmarks.compaction $(ARGS)
+
+bench-transactions: .venv/.ready ## one transaction after another on Apache Kafka and on Headwater
+	@$(PY) -m benchmarks.transactions $(ARGS)
+
+compile: .venv/.ready ## Python alone again
 	@$(PY) -m tools.compile --remove
 
 wheel: .venv/.ready ## build dist/*.whl and the source archive

@@ -6,7 +6,6 @@ import sys
 import tempfile
 import time
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +14,6 @@ import msgspec
 from headwater.core_log.records.compression import Codec
 from headwater.core_log.storage import names
 from headwater.core_log.storage.compaction.job import SECRET_BYTES, CleanJob
-from headwater.tools.kafka.jars import java
 
 from ..log import clients
 from ..log.machine import Machine, describe
@@ -77,7 +75,7 @@ def main() -> int:
 
 def run(scratch: Path, shape: Shape, systems: tuple[str, ...], flush: Flush) -> Result:
     """The algorithm alone, then each broker, over links to one set of files."""
-    machine = describe(java=_java_version(), librdkafka=metadata.version("confluent-kafka"))
+    machine = describe()
     main_set = write(scratch / "main", shape)
     warm_set = write(
         scratch / "warm",
@@ -158,11 +156,6 @@ def _print(result: Result) -> None:
 
 def _both(values: dict[str, float]) -> str:
     return f"{values['idle']:.0f} / {values['cleaning']:.0f}"
-
-
-def _java_version() -> str:
-    done = subprocess.run([java(), "-version"], capture_output=True, text=True, check=True)
-    return done.stderr.splitlines()[0]
 
 
 def _commit() -> str:

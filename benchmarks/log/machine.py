@@ -1,11 +1,17 @@
-"""The machine a result was taken on, and what a process cost there. A shell: it reads ``/proc``."""
+"""The machine a result was taken on, and what a process cost there. A shell: it
+reads ``/proc`` and asks Java for its version.
+"""
 
 import os
 import platform
+import subprocess
 from pathlib import Path
 from typing import Final
 
+import confluent_kafka
 import msgspec
+
+from headwater.tools.kafka.jars import java
 
 _TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
@@ -38,16 +44,17 @@ def resident_mb(pid: int) -> float:
     return int(pages) * _PAGE_BYTES / 1e6
 
 
-def describe(*, java: str, librdkafka: str) -> Machine:
+def describe() -> Machine:
     """This machine, now."""
+    said = subprocess.run([java(), "-version"], capture_output=True, text=True, check=True)
     return Machine(
         processor=_processor(),
         cores=len(os.sched_getaffinity(0)),
         memory_gib=round(os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES / 2**30, 1),
         kernel=f"{platform.system()} {platform.release()} {platform.machine()}",
         python=platform.python_version(),
-        java=java,
-        librdkafka=librdkafka,
+        java=said.stderr.splitlines()[0],
+        librdkafka=confluent_kafka.libversion()[0],
         load_1min_before=os.getloadavg()[0],
     )
 

@@ -15,10 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import confluent_kafka
-
-from headwater.tools.kafka.jars import java
-
 from . import machine, measure, rows, systems
 from .clients import ClientFailed
 from .measure import Effort, Metrics
@@ -49,7 +45,7 @@ class Options:
 
 def run(options: Options) -> Result:
     """Measure all rows. A row that fails is recorded with its reason; the others go on."""
-    described = machine.describe(java=_java(), librdkafka=confluent_kafka.libversion()[0])
+    described = machine.describe()
     began = time.monotonic()
     with ExitStack() as cleanup:
         scratch = Path(
@@ -146,11 +142,6 @@ def _summary(result: RowResult) -> str:
 def _progress(text: str, began: float) -> None:
     sys.stderr.write(f"{time.monotonic() - began:6.0f} s  {text}\n")
     sys.stderr.flush()
-
-
-def _java() -> str:
-    said = subprocess.run([java(), "-version"], capture_output=True, text=True, check=True)
-    return said.stderr.splitlines()[0]
 
 
 def _commit() -> str:
