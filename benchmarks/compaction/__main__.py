@@ -1,7 +1,6 @@
 """Compaction by Apache Kafka's cleaner and by ours, over the same files: the command line."""
 
 import argparse
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,7 +15,7 @@ from headwater.core_log.storage import names
 from headwater.core_log.storage.compaction.job import SECRET_BYTES, CleanJob
 
 from ..log import clients
-from ..log.machine import Machine, describe
+from ..log.machine import Machine, commit, describe
 from ..log.systems import SYSTEM_NAMES, Flush
 from . import alone, live
 from .dataset import DataSet, Shape, check_survivors, write
@@ -88,7 +87,7 @@ def run(scratch: Path, shape: Shape, systems: tuple[str, ...], flush: Flush) -> 
             found[name] = live.measure(name, scratch, main=main_set, warm=warm_set, flush=flush)
     return Result(
         taken_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        commit=_commit(),
+        commit=commit(),
         machine=machine,
         shape={name: int(value) for name, value in msgspec.structs.asdict(shape).items()},
         flush=flush,
@@ -156,13 +155,6 @@ def _print(result: Result) -> None:
 
 def _both(values: dict[str, float]) -> str:
     return f"{values['idle']:.0f} / {values['cleaning']:.0f}"
-
-
-def _commit() -> str:
-    done = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() or "unknown"
 
 
 if __name__ == "__main__":

@@ -59,6 +59,13 @@ def describe() -> Machine:
     )
 
 
+def commit() -> str:
+    """The checkout's commit; empty outside one."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    return said.stdout.strip()
+
+
 def _processor() -> str:
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         if line.startswith("model name"):

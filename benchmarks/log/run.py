@@ -63,7 +63,7 @@ def run(options: Options) -> Result:
         results.append(_memory_after(nodes))
     return Result(
         taken_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        commit=_commit(),
+        commit=machine.commit(),
         machine=described,
         options={"rounds": options.rounds, "quick": options.is_quick},
         seconds=round(time.monotonic() - began, 1),
@@ -142,10 +142,3 @@ def _summary(result: RowResult) -> str:
 def _progress(text: str, began: float) -> None:
     sys.stderr.write(f"{time.monotonic() - began:6.0f} s  {text}\n")
     sys.stderr.flush()
-
-
-def _commit() -> str:
-    """The checkout's commit; empty outside one."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
-    said = subprocess.run(command, capture_output=True, text=True, check=False)
-    return said.stdout.strip()
