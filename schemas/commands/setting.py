@@ -125,8 +125,8 @@ def _checked(change: ConfigChange) -> dict[str, Any]:
     }
     if "compatibility" in values:
         level = values.pop("compatibility")
-        values["compatibility_level"] = level and _level_named(level)
-    if values.get("compatibility_policy"):
+        values["compatibility_level"] = None if level is None else _level_named(level)
+    if values.get("compatibility_policy") is not None:
         values["compatibility_policy"] = _policy_named(values["compatibility_policy"])
     for field in ("default_rule_set", "override_rule_set"):
         if values.get(field) is not None:

@@ -1,12 +1,15 @@
 """A registry for tests: state, commands and a topic in memory, as a server would join them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import pytest
 from tests.schemas.fake_format import fake_parser
 
 from headwater.schemas import commands
 from headwater.schemas.commands import Outcome, RegisterRequest
+from headwater.schemas.errors import RegistryError
 from headwater.schemas.index import SchemaVersion
 from headwater.schemas.model import Reference, SchemaFormat
 from headwater.schemas.records import Encoded
@@ -70,6 +73,13 @@ class Registry:
             if last[key] is not None:
                 state.replay_encoded(key, last[key])
         return state
+
+
+@contextmanager
+def refusal(kind: type[RegistryError], message: str) -> Iterator[None]:
+    with pytest.raises(kind) as refused:
+        yield
+    assert str(refused.value) == message
 
 
 def numbers(state: RegistryState, subject: str) -> list[int]:

@@ -1,12 +1,10 @@
 """Registration: what is there already, what is written, what is refused, and in which order."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from tests.schemas.fake_format import fake_parser
-from tests.schemas.registry import JSON, PROTOBUF, Registry, numbers, ref
+from tests.schemas.registry import JSON, PROTOBUF, Registry, numbers, ref, refusal
 
 from headwater.schemas import commands
 from headwater.schemas.commands import RegisterRequest
@@ -27,13 +25,6 @@ from headwater.schemas.records import (
     SchemaRecord,
 )
 from headwater.schemas.settings import Mode
-
-
-@contextmanager
-def refusal(kind: type[RegistryError], message: str) -> Iterator[None]:
-    with pytest.raises(kind) as refused:
-        yield
-    assert str(refused.value) == message
 
 
 def properties(**values: str) -> Metadata:
