@@ -22,6 +22,8 @@ COPIES: Final = "copies"
 KEYS: Final = 5
 """In the compacted topic; few, so that most records are superseded."""
 FEED_RECORDS: Final = 20
+NAP_MS: Final = 40_000
+"""Longer than a member's session, shorter than most transactions' time-outs."""
 BATCH_RECORDS_MAX: Final = 4
 """Inputs that a worker takes into one transaction."""
 
@@ -126,6 +128,7 @@ class Worker(Impatient, Member):
         timeout_ms: int,
         patience_ms: int,
         deaths: int,
+        naps: int,
     ) -> None:
         super().__init__(world, name, group_id)
         self._patience_ms = patience_ms
@@ -138,6 +141,8 @@ class Worker(Impatient, Member):
             on_end=self._ended,
         )
         self._deaths = deaths
+        self._naps = naps
+        self._asleep_until_ms = 0
         self._copied: dict[int, int] = {}
         """Where the partitions go on once the transaction at hand is committed."""
         self._count = 0
@@ -156,6 +161,10 @@ class Worker(Impatient, Member):
         if self.world.dice.randrange(1000) < self._deaths and not self.world.is_draining:
             self.engine.die()
             return
+        if self.now_ms < self._asleep_until_ms and not self.world.is_draining:
+            return
+        if self.world.dice.randrange(1000) < self._naps:
+            self._asleep_until_ms = self.now_ms + NAP_MS
         # A group lets its members wait for each other.
         self.patience_ms = self._patience_ms if self.me.phase == "stable" else PATIENCE_MS
         super().act()

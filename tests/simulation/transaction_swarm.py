@@ -10,6 +10,7 @@ input is copied once, and the compacted topic is a dictionary.
 """
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Final, Self
@@ -60,7 +61,7 @@ SCENARIOS: Final[dict[str, dict[str, int]]] = {
     },
     "rebalances": {
         "transactors_1": 0, "transactors_2": 0, "zombies": 0, "workers_1": 1, "workers_2": 2,
-        "partitions": 2, "big_jumps": 3, "timeout_ms": 60_000, "patience_ms": 1_000,
+        "partitions": 2, "big_jumps": 4, "timeout_ms": 60_000, "patience_ms": 1_000, "naps": 25,
         "delay_ms": 5, "deaths": 0, "ends": 0, "disk_full": 0, "disk_error": 0, "disk_work": 500,
         "network_faults": 5, "steps": 3_000, "check_every": 20, "cleans": 0,
     },
@@ -112,6 +113,8 @@ class Tunables:
     timeout_ms: int
     patience_ms: int
     deaths: int
+    naps: int
+    """How often a worker stops for longer than its group waits, and then goes on."""
     delay_ms: int
     disk_work: int
     network_faults: int
@@ -147,6 +150,7 @@ class Tunables:
             timeout_ms=dice.choice((1_000, 10_000, 60_000)),
             patience_ms=dice.choice((300, 1_000, 10_000)),
             deaths=dice.choice((0, 5, 20)),
+            naps=dice.choice((0, 5)),
             delay_ms=dice.choice((0, 5, 100)),
             disk_work=dice.choice((50, 200, 500)),
             network_faults=dice.choice((0, 5, 20, 60)),
@@ -159,7 +163,7 @@ class Tunables:
             load_step_bytes=dice.choice((1, 200, 1_000_000)),
             big_jumps=dice.choice((0, 2)),
             checkpoint_ms=dice.choice((50, 1_000, 60_000)),
-            check_every=dice.choice((1, 10)),
+            check_every=dice.choice((5, 20)),
             cleans=dice.choice((0, 1, 1)),
             delete_retention_ms=dice.choice((1, 200, 86_400_000)),
         )
@@ -198,6 +202,8 @@ class TransactionSwarm(Run):
         self.book = Book()
         self.workers: list[Worker] = []
         self.transactors: list[Transactor] = []
+        self.events: Counter[str] = Counter()
+        """What the broker reported of its own accord in the lives that are over."""
 
     @property
     def engines(self) -> list[Engine]:
@@ -262,7 +268,12 @@ class TransactionSwarm(Run):
             timeout_ms=self.tunables.timeout_ms,
             patience_ms=self.tunables.patience_ms,
             deaths=self.tunables.deaths,
+            naps=self.tunables.naps,
         )
+
+    def _start(self) -> None:
+        self.events.update(event for event, _ in self.broker.notes)
+        super()._start()
 
     def _move_on(self) -> None:
         """Rather a client that has something to do: most wait for an answer most of the time."""

@@ -13,7 +13,6 @@ from headwater.core_log.broker.markers import Markers
 from headwater.core_log.broker.transactions import Transactions
 from headwater.core_log.groups import txn_commits
 from headwater.core_log.groups.offsets import Offsets
-from headwater.core_log.groups.pending import PendingOffsets
 from headwater.core_log.groups.shard import GroupShard
 from headwater.core_log.kernel.effects import Effects
 from headwater.core_log.kernel.errors import ErrorCode
@@ -193,10 +192,6 @@ def markers_are_passed_over_at_a_load(patch: Patch) -> None:
     patch.setattr(GroupShard, "replay_end", lambda *_, **__: None)
 
 
-def unstable_offsets_are_told(patch: Patch) -> None:
-    patch.setattr(PendingOffsets, "is_pending", lambda *_: False)
-
-
 def offsets_of_strangers_are_taken(patch: Patch) -> None:
     patch.setattr(txn_commits, "_check_sender", lambda *_: None)
 
@@ -261,7 +256,6 @@ VARIANTS: Final[dict[Break, str]] = {
     pending_offsets_count_at_once: "copies",
     pending_offsets_are_forgotten_at_a_load: "copies-restarted",
     markers_are_passed_over_at_a_load: "copies-restarted",
-    unstable_offsets_are_told: "rebalances",
     offsets_of_strangers_are_taken: "rebalances",
     compaction_keeps_what_was_aborted: "compaction",
     compaction_loses_the_newest_key: "compaction",
