@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, final
 
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -67,16 +68,7 @@ def run(
         proxy.heal()
         time.sleep(CALM_SECONDS)
         fleet.stop()
-        failures = [*fleet.failures]
-        try:
-            wait_until_decided(broker.bootstrap)
-        except AssertionError as error:
-            failures.append(f"a transaction hangs: {error}")
-        journal = Journal(histories / "last.jsonl")
-        journal.after(committed_offsets(broker.bootstrap))
-        for read_committed in (True, False):
-            journal.after(*read_everything(broker.bootstrap, read_committed=read_committed))
-        journal.close()
+        failures = [*fleet.failures, *_read_at_last(broker, histories)]
     return Report(
         verdict=judge(history_in(histories)),
         blows=storm.blows,
@@ -147,6 +139,21 @@ class _Storm:
         self._proxy.stall(self._rng.choice(list(Direction)), share=self._rng.random())
         time.sleep(self._rng.uniform(*STALL_SECONDS))
         self._proxy.resume()
+
+
+def _read_at_last(broker: Target, histories: Path) -> list[str]:
+    """Write down what fresh clients see when all is quiet; what did not become quiet."""
+    failures = []
+    journal = Journal(histories / "last.jsonl")
+    try:
+        wait_until_decided(broker.bootstrap)
+        journal.after(committed_offsets(broker.bootstrap))
+    except (AssertionError, KafkaException) as error:
+        failures.append(f"a transaction hangs: {error}")
+    for read_committed in (True, False):
+        journal.after(*read_everything(broker.bootstrap, read_committed=read_committed))
+    journal.close()
+    return failures
 
 
 def _create_topics(broker: Target) -> None:
