@@ -1,12 +1,16 @@
 """Apache's own command-line tools on transactions: those of the broker and those of its files."""
 
 import re
+import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from .client import Client, Transactor
+from .client import Client, Record, Transactor
+from .conftest import OpenClient
 from .data import records
 from .java_tools import (
     CONSOLE_CONSUMER,
@@ -17,10 +21,15 @@ from .java_tools import (
     TRANSACTIONS,
     Tool,
 )
-from .target import Target
+from .target import Target, target
+from .toolchain import needed
 from .waiting import eventually
 
 pytestmark = pytest.mark.jvm
+
+OLD = Record(value=b"open for long", partition=0, timestamp_ms=time.time_ns() // 10**6 - 3_600_000)
+"""The tool looks at a record's timestamp, and lets five minutes pass above the limit."""
+FIND_HANGING = ("find-hanging", "--broker-id", "1", "--max-transaction-timeout", "1")
 
 
 @contextmanager
@@ -65,14 +74,43 @@ def test_kafka_transactions_describes_an_open_transaction_in_its_partition(
 
 
 def test_kafka_transactions_finds_nothing_that_hangs(tool: Tool, java: Client, topic: str) -> None:
-    """An open transaction that its coordinator knows does not hang."""
+    """Not even an old transaction that is open, while its coordinator knows it."""
     with _open(java, topic) as transactor:
-        found = tool(
-            *(TRANSACTIONS, "find-hanging", "--broker-id", "1"),
-            *("--max-transaction-timeout", "0", "--topic", topic),
-        )
+        transactor.send(topic, [OLD])
+        found = tool(TRANSACTIONS, *FIND_HANGING, "--topic", topic)
         assert len(found.lines) == 1, found
         transactor.commit()
+
+
+def test_kafka_transactions_finds_what_hangs_and_ends_it(
+    local_tool: Tool, open_client: OpenClient, tmp_path: Path
+) -> None:
+    """The coordinator has lost its log: nobody but the tool ends what lies in the topic."""
+    system = target(tmp_path)
+    needed(system.start)
+    try:
+        command = open_client("confluent-kafka").command[:-1]
+        with Client("client", [*command, system.bootstrap]) as client:
+            client.create_topic("stuck")
+            transactor = client.transactor("gone")
+            transactor.begin()
+            transactor.send("stuck", [OLD])
+            client.produce("stuck", records("behind", 3, partition=0))
+            system.kill()
+        for log in system.data_directory.glob("__transaction_state-*"):
+            shutil.rmtree(log)
+        system.start()
+        where = ("--bootstrap-server", system.bootstrap)
+        (row,) = local_tool(TRANSACTIONS, *where, *FIND_HANGING, "--topic", "stuck").table()[1:]
+        assert row[:2] == ["stuck", "0"]
+        abort = ("abort", "--topic", "stuck", "--partition", "0", "--start-offset", "0")
+        ended = local_tool(TRANSACTIONS, *where, *abort)
+        assert ended.status == 0, ended
+        with Client("client", [*command, system.bootstrap]) as client:
+            read = client.fetch("stuck", count=3, isolation="read_committed")
+        assert [each.offset for each in read] == [1, 2, 3]
+    finally:
+        system.kill()
 
 
 def test_kafka_transactions_aborts_by_start_offset(tool: Tool, java: Client, topic: str) -> None:
@@ -165,17 +203,17 @@ def test_kafka_get_offsets_counts_markers(tool: Tool, java: Client, topic: str) 
     with _open(java, topic) as transactor:
         transactor.commit()
     eventually(lambda: java.offsets(topic).end == 11)
-    for time, expected in [
+    for moment, expected in [
         ("latest", f"{topic}:0:11"),
         ("earliest", f"{topic}:0:0"),
         ("earliest-local", f"{topic}:0:0"),
         ("max-timestamp", f"{topic}:0:10"),
     ]:
-        found = tool(GET_OFFSETS, "--topic-partitions", f"{topic}:0", "--time", time).lines
-        assert found == [expected], time
-    for time in ("latest-tiered", "earliest-pending-upload"):
-        found = tool(GET_OFFSETS, "--topic-partitions", f"{topic}:0", "--time", time).lines
-        assert found == [], time
+        found = tool(GET_OFFSETS, "--topic-partitions", f"{topic}:0", "--time", moment).lines
+        assert found == [expected], moment
+    for moment in ("latest-tiered", "earliest-pending-upload"):
+        found = tool(GET_OFFSETS, "--topic-partitions", f"{topic}:0", "--time", moment).lines
+        assert found == [], moment
 
 
 def test_the_console_consumer_reads_committed_records_alone(
