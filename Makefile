@@ -4,7 +4,7 @@
 
 PYTHON ?= python3
 PY := .venv/bin/python
-PACKAGES := core_log service console examples
+PACKAGES := core_log schemas service console examples
 FAST := not slow and not interop and not chaos
 SEED ?= random
 SEEDS ?= 500

@@ -29,7 +29,7 @@ from .scopes import Defaults, SettingsTree
 class RegistryState:
     """Versions (``schemas``), settings (``settings``) and contexts."""
 
-    def __init__(self, defaults: Defaults = Defaults()) -> None:  # noqa: B008, frozen
+    def __init__(self, defaults: Defaults = Defaults()) -> None:  # noqa: B008 - frozen
         self.schemas = SchemaIndex()
         self.settings = SettingsTree(defaults)
         self._declared: set[str] = set()

@@ -73,7 +73,7 @@ class ParsedSchema(Protocol):
         """
         ...
 
-    def rendered(self, format: str) -> str:  # noqa: A002, the query parameter's name
+    def rendered(self, format: str) -> str:  # noqa: A002 - the query parameter's name
         """The text as ``?format=`` asks for it; "" and words that mean nothing here: canonical.
 
         Avro knows "resolved"; Protobuf "serialized" and "ignore_extensions".

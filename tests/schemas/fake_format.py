@@ -31,14 +31,14 @@ class FieldList:
     def name(self) -> str | None:
         return self.fields[0] if self.fields else None
 
-    def rendered(self, format: str) -> str:  # noqa: A002
+    def rendered(self, format: str) -> str:  # noqa: A002 - as the contract has it
         return " ".join(self.inlined) if format == "resolved" else self.canonical
 
 
 class FakeFormat:
     """Counts what it parses, so that tests see caches work."""
 
-    def __init__(self, format: SchemaFormat = SchemaFormat.AVRO) -> None:  # noqa: A002
+    def __init__(self, format: SchemaFormat = SchemaFormat.AVRO) -> None:  # noqa: A002 - what it is
         self._format = format
         self.parsed_count = 0
 
