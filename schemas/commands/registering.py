@@ -31,7 +31,7 @@ from .looking_up import (
     normalizes,
     versioned,
 )
-from .outcome import Outcome, in_context, refuse_read_only, writable_subject
+from .outcome import Outcome, id_marks, in_context, refuse_read_only, writable_subject
 
 
 class RegisterRequest(LookupRequest, frozen=True, kw_only=True):
@@ -158,6 +158,9 @@ def _written(
         for one in state.schemas.versions(subject)
         if one.deleted and one.id == schema_id and one.version < version
     ]
+    overwritten = state.schemas.version(subject, version)
+    if overwritten is not None and overwritten.id != schema_id:
+        records += id_marks(state.schemas, [overwritten])
     stored = StoredSchema(id=schema_id, definition=definition)
     records.append(SchemaRecord(subject, version, stored))
     new = SchemaVersion(
