@@ -27,11 +27,16 @@ class Broker:
         """Connection, counted from 1, and correlation id."""
         self.ended: list[int] = []
         outer = self
-        numbers = iter(range(1, 1_000))
+        numbers: dict[object, int] = {}
+
+        class Server(socketserver.ThreadingTCPServer):
+            def verify_request(self, request: object, client_address: object) -> bool:  # noqa: ARG002 - as the library has it
+                numbers[client_address] = len(numbers) + 1  # in the order of accept
+                return True
 
         class Handler(socketserver.BaseRequestHandler):
             def handle(self) -> None:
-                number = next(numbers)
+                number = numbers[self.client_address]
                 try:
                     while (body := receive(self.request)) is not None:
                         outer.arrived.append((number, struct.unpack_from(">i", body, 4)[0]))
@@ -41,7 +46,7 @@ class Broker:
                     pass
                 outer.ended.append(number)
 
-        self._server = socketserver.ThreadingTCPServer((HOST, 0), Handler)
+        self._server = Server((HOST, 0), Handler)
         self._server.daemon_threads = True
         self.address: tuple[str, int] = (HOST, self._server.server_address[1])
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
@@ -151,12 +156,12 @@ def test_a_held_request_waits_and_others_pass(
     slow, quick = connect(), connect()
     held = proxy.hold(END_TXN)
     slow.send(1)
+    assert slow.answer() == 1
     slow.send(2, api_key=END_TXN)
     slow.send(3)
     held.wait_until_caught(5)
     quick.send(4)
     assert quick.answer() == 4
-    assert slow.answer() == 1
     assert [correlation_id for _, correlation_id in broker.arrived] == [1, 4]
     held.release()
     assert [slow.answer(), slow.answer()] == [2, 3]
@@ -298,9 +303,10 @@ def test_a_reset_ends_a_stalled_connection_too(
     wait_for(lambda: broker.ended == [1] and proxy.open_line_count == 0)
 
 
+@pytest.mark.slow
 def test_a_late_request_is_overtaken(connect: Connect, proxy: FaultProxy, broker: Broker) -> None:
     """In weather that makes every EndTxn late its client goes on and is served first."""
-    late = Late(api_key=END_TXN, share=1.0, delay_ms=(100, 100), cuts_client=True)
+    late = Late(api_key=END_TXN, share=1.0, delay_ms=(400, 400), cuts_client=True)
     proxy.weather = Weather(late=(late,))
     old = connect()
     old.send(1, api_key=END_TXN)
@@ -315,12 +321,12 @@ def test_latency_is_per_frame_and_keeps_order(connect: Connect, proxy: FaultProx
     proxy.weather = Weather(latency_ms=(20, 30))
     client = connect()
     started = time.monotonic()
-    for correlation_id in range(10):
+    for correlation_id in range(20):
         client.send(correlation_id)
-    assert [client.answer() for _ in range(10)] == [*range(10)]
+    assert [client.answer() for _ in range(20)] == [*range(20)]
     seconds = time.monotonic() - started
     assert seconds >= 0.04, "both ways"
-    assert seconds < 0.3, "frames are under way at once"
+    assert seconds < 0.8, "one after the other they would take as long: they are under way at once"
 
 
 def test_bad_weather_loses_requests_with_their_connections(
