@@ -137,15 +137,16 @@ class SchemaIndex:
         """The version is so from now on; a note, and no change, when its id has another text."""
         context = subjects.context_of(subject)
         self.raise_id_max(context, stored.id)
-        for other in self.with_id(context, stored.id):
-            if other.definition.text != stored.definition.text:
-                facts: dict[str, str | int] = {"subject": subject, "version": version}
-                return Note("schema_id_taken", facts | {"id": stored.id, "by": other.subject})
+        index = self._contexts.get(context) or _Context(_Index(), _Index())
+        other = index.by_id.first(stored.id)  # the others have the same text
+        if other is not None and other.definition.text != stored.definition.text:
+            facts: dict[str, str | int] = {"subject": subject, "version": version}
+            return Note("schema_id_taken", facts | {"id": stored.id, "by": other.subject})
         guid = guid_of(stored.definition)
-        alike = self.with_guid(context, guid)
+        alike = index.by_guid.first(guid)
         definition = stored.definition
-        if alike and alike[0].definition == definition:
-            definition, guid = alike[0].definition, alike[0].guid
+        if alike is not None and alike.definition == definition:
+            definition, guid = alike.definition, alike.guid
         new = SchemaVersion(
             subject=subject,
             version=version,
@@ -270,6 +271,11 @@ class _Index(Generic[_K]):
         if held is None:
             return ()
         return (held,) if isinstance(held, SchemaVersion) else tuple(held.values())
+
+    def first(self, key: _K) -> SchemaVersion | None:
+        """The one that came first."""
+        held = self._held.get(key)
+        return next(iter(held.values())) if isinstance(held, dict) else held
 
     def groups(self) -> Iterator[tuple[SchemaVersion, ...]]:
         return map(self.get, self._held)

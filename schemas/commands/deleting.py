@@ -43,7 +43,9 @@ def delete_subject(
     if not permanent:
         refuse_referenced(state.schemas, live)
         numbers = [one.version for one in live]
-        return Outcome(numbers, (DeleteSubjectRecord(subject, numbers[-1]),))
+        # Up to the highest version, not to the highest live one: compaction drops an earlier
+        # record of this key, and what only that one deleted would live again.
+        return Outcome(numbers, (DeleteSubjectRecord(subject, held[-1].version),))
     refuse_referenced(state.schemas, held)
     if live:
         raise SubjectNotSoftDeleted(subject)

@@ -37,11 +37,22 @@ def test_a_subject_is_deleted_softly_then_for_good(registry: Registry) -> None:
     assert registry.replayed() == registry.compacted() == registry.state
 
 
-def test_a_soft_delete_answers_and_deletes_what_was_live(registry: Registry) -> None:
+def test_a_soft_delete_answers_what_was_live_and_covers_all(registry: Registry) -> None:
+    """Its record takes the place of an earlier one, so it must not say less."""
     registry.delete("s", "2")
     outcome = commands.delete_subject(registry.state, "s")
     assert outcome.answer == [1]
-    assert outcome.records == (DeleteSubjectRecord("s", 1),)
+    assert outcome.records == (DeleteSubjectRecord("s", 2),)
+
+
+def test_what_was_deleted_stays_deleted_when_less_is_deleted_later() -> None:
+    """Found by random histories: versions 2, then 1 by an import, each deleted with its subject."""
+    registry = Registry()
+    registry.do(commands.set_mode, "s", "IMPORT")
+    for version in (2, 1):
+        registry.register("s", "a", id=version, version=version)
+        registry.delete("s")
+    assert registry.compacted() == registry.state
 
 
 def test_a_subject_is_deleted_in_the_right_order(registry: Registry) -> None:
@@ -141,7 +152,8 @@ def test_settings_go_with_the_last_version(registry: Registry, *, by_version: bo
         registry.delete("s", "1", permanent=True)
     else:
         registry.delete("s", permanent=True)
-    assert registry.state.settings.config("s") is registry.state.settings.mode("s") is None
+    assert registry.state.settings.config("s") is None
+    assert registry.state.settings.mode("s") is None
     assert registry.state.settings.config("other") is not None
 
 
