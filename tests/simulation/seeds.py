@@ -12,7 +12,7 @@ from .swarm import SCENARIOS
 from .transaction_swarm import SCENARIOS as TRANSACTION_SCENARIOS
 
 SEEDS_BY_DEFAULT: Final = 20
-TRANSACTION_SEEDS_BY_DEFAULT: Final = 3
+TRANSACTION_SEEDS_BY_DEFAULT: Final = 2
 """A run with transactions takes half a second, and there are many scenarios."""
 
 

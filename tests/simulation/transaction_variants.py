@@ -237,7 +237,6 @@ def cleaned_files_are_not_synced(patch: Patch) -> None:
 
 VARIANTS: Final[dict[Break, str]] = {
     late_requests_are_served: "late-1",
-    markers_go_before_the_decision_is_durable: "slow-disk",
     the_coordinator_answers_before_its_records_are_durable: "crashes",
     the_last_stable_offset_ignores_open_transactions: "transactions",
     open_transactions_are_forgotten_at_a_restart: "crashes",
@@ -262,4 +261,4 @@ VARIANTS: Final[dict[Break, str]] = {
     compaction_goes_on_beyond_what_is_decided: "swaps",
     cleaned_files_are_not_synced: "swaps",
 }
-"""Each with the scenario that finds it."""
+"""Each with the scenario that finds it. ``test_torn_decisions`` catches the one that is missing."""
