@@ -85,13 +85,7 @@ bench-transactions: .venv/.ready ## one transaction after another on Apache Kafk
 compile: .venv/.ready ## compiled twins of the hot modules, in place; small requests cost a third less
 	@$(PY) -m tools.compile
 
-unbench-compaction: .venv/.ready ## Kafka's log cleaner and ours over the same 10,000,000 records
-	@$(PY) -m benchmarks.compaction $(ARGS)
-
-bench-transactions: .venv/.ready ## one transaction after another on Apache Kafka and on Headwater
-	@$(PY) -m benchmarks.transactions $(ARGS)
-
-compile: .venv/.ready ## Python alone again
+uncompile: .venv/.ready ## Python alone again
 	@$(PY) -m tools.compile --remove
 
 wheel: .venv/.ready ## build dist/*.whl and the source archive
