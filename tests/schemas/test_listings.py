@@ -182,10 +182,12 @@ def test_the_newest_version_with_an_id_stands_for_it() -> None:
     """And a live one before a deleted one, where no subject is asked for."""
     registry = Registry()
     registry.do(commands.set_mode, None, "IMPORT")
-    for subject, version in (("a", 1), ("s", 1), ("s", 2)):
-        registry.register(subject, "x", id=1, version=version)
-    assert place(listings.get_by_id(registry.state, 1, "s")) == ("s", 2)
+    registry.register("a", "x", id=1)
     registry.delete("a")
+    assert listings.get_by_id(registry.state, 1).deleted
+    for version in (1, 2):
+        registry.register("s", "x", id=1, version=version)
+    assert place(listings.get_by_id(registry.state, 1, "s")) == ("s", 2)
     assert listings.get_by_id(registry.state, 1).subject == "s"
 
 

@@ -459,6 +459,15 @@ def test_defaults_come_under_and_overrides_over_what_a_schema_says() -> None:
     assert again.version == 1, "completed, it is the same"
 
 
+def test_a_new_default_makes_a_new_version_of_an_old_schema() -> None:
+    """So what is there already is not looked for before the schema is completed."""
+    registry = Registry()
+    registry.register("s", "a")
+    registry.configure("s", override_metadata=properties(zone="eu"))
+    assert registry.register("s", "a").version == 2
+    assert told(registry, "s", 2) == {"zone": "eu"}
+
+
 def test_an_import_completes_nothing() -> None:
     registry = Registry()
     registry.configure("s", default_metadata=properties(owner="x"))
