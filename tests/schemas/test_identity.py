@@ -40,10 +40,11 @@ def test_references_metadata_and_rules_are_in_the_guid() -> None:
                     disabled=True,
                 ),
             ),
+            enable_at="v1",
         ),
     )
     told = b"t" + b"ns" + b"\x00\x00\x01\x02" + b"\x01" + b"pABkvlwk"
-    told += b"\x01" + b"mTRANSFORMUPGRADEJSONATA" + b"dwhyCONDITIONWRITECELTxy1NONEERROR\x01"
+    told += b"\x01" + b"mTRANSFORMUPGRADEJSONATA" + b"dwhyCONDITIONWRITECELTxy1NONEERROR\x01v1"
     assert guid_of(definition) == hashlib.md5(told, usedforsecurity=False).digest()
 
 

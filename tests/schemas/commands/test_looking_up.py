@@ -10,6 +10,7 @@ from headwater.schemas.commands import LookupRequest
 from headwater.schemas.errors import InvalidSchemaRefused, SchemaNotFound, SubjectNotFound
 from headwater.schemas.index import SchemaVersion
 from headwater.schemas.model import Metadata
+from headwater.schemas.records import SchemaRecord
 
 
 def look_up(
@@ -110,6 +111,16 @@ def test_an_inlined_schema_is_found() -> None:
     assert look_up(registry, "s", "a @r", references=(ref("r", "r"),)).version == 1
     with pytest.raises(SchemaNotFound):
         look_up(registry, "s", "a y")
+
+
+def test_a_version_that_no_longer_parses_is_not_found_by_its_meaning() -> None:
+    """An import may bring a schema before what it references is gone for good."""
+    registry = Registry()
+    registry.register("r", "x")
+    registry.register("s", "a @r", references=(ref("r", "r"),))
+    registry.state.replay(SchemaRecord("r", 1, None))
+    with pytest.raises(SchemaNotFound):
+        look_up(registry, "s", "a x")
 
 
 def test_a_bare_subject_is_looked_for_in_other_contexts(registry: Registry) -> None:

@@ -411,6 +411,8 @@ def test_reserved_fields_stay_reserved_where_fields_are_validated() -> None:
     registry = Registry()
     registry.register("s", "a", metadata=properties(confluent__reserved="x,y"))
     registry.configure("s", validate_fields=True)
+    registry.configure("t", validate_fields=True)
+    assert registry.register("t", "a", metadata=properties(confluent__reserved="x")).version == 1
     with pytest.raises(IncompatibleSchema) as refused:
         registry.register("s", "a b?", metadata=properties(confluent__reserved="y"))
     assert refused.value.details == [
@@ -423,6 +425,16 @@ def test_reserved_fields_stay_reserved_where_fields_are_validated() -> None:
 
 
 # Metadata and rules are completed.
+
+
+def test_a_version_that_is_told_is_meant() -> None:
+    """And one that is not told does not matter."""
+    registry = Registry()
+    registry.register("s", "a", metadata=properties(confluent__version="7"))
+    assert told(registry, "s", 1) == {"confluent:version": "1"}, "the registry keeps it true"
+    again = registry.register("s", "a", metadata=properties(confluent__version="7"))
+    assert again.version == 2
+    assert registry.register("s", "a").version == 2
 
 
 def test_metadata_make_another_schema() -> None:
