@@ -77,8 +77,9 @@ class Fleet:
                 continue
             if code == HUNG:
                 # send_offsets_to_transaction of librdkafka 2.16 does not always come back in its
-                # time limit; commit_transaction of kafka-python 3.0 has none, and was seen to hang
-                # on Apache Kafka. What such a worker left open the final readers wait for.
+                # time limit when the broker dies meanwhile; commit_transaction of kafka-python 3.0
+                # has none. Both were seen to hang on Apache Kafka. What such a worker left open
+                # the final readers wait for.
                 self.notes.append(f"{library} hangs: see {self._log(library)}")
             elif code != 0:
                 self.failures.append(f"{library} ended with {code}: see {self._log(library)}")
