@@ -33,7 +33,8 @@ class RegistryState:
         self.schemas = SchemaIndex()
         self.settings = SettingsTree(defaults)
         self._declared: set[str] = set()
-        self._spellings: dict[bytes, tuple[bytes, ...]] = {}
+        self._spellings: dict[bytes, dict[bytes, None]] = {}
+        """Other spellings of keys under which the topic holds values, in order."""
 
     def __eq__(self, other: object) -> bool:
         """The same answers to every question; how keys were spelt is none."""
@@ -67,10 +68,11 @@ class RegistryState:
                 yield subjects.qualified(context, subject)
 
     def encoded(self, records: Iterable[Record]) -> list[Encoded]:
-        """Records as they are written, tombstones under every spelling that their key has had.
+        """Records as they are written, tombstones under every spelling that their key has.
 
-        Another registry may have written the key's members in another order. Compaction compares
-        bytes, so a tombstone under our spelling alone would leave the old value for ever.
+        Another registry may have written the key's members in another order, or with more of them.
+        Compaction compares bytes, so a tombstone under our spelling alone would leave the old value
+        for ever.
         """
         written = []
         for record in records:
@@ -100,8 +102,12 @@ class RegistryState:
         if isinstance(record, Unreadable):
             return Note("record_unreadable", {"reason": record.reason, "key": record.key})
         ours, _ = encode(record)
-        if key is not None and ours != key and key not in self._spellings.get(ours, ()):
-            self._spellings[ours] = (*self._spellings.get(ours, ()), key)
+        if key is not None and key != ours:
+            spellings = self._spellings.setdefault(ours, {})
+            if value:
+                spellings[key] = None
+            else:
+                spellings.pop(key, None)
         return self.replay(record, timestamp_ms=timestamp_ms)
 
     def replay(self, record: Record, *, timestamp_ms: int = 0) -> Note | None:

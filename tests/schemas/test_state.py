@@ -193,6 +193,8 @@ def test_tombstones_go_to_every_spelling_of_a_key() -> None:
     assert state.encoded([SchemaRecord("s", 1, None)]) == [(ours, None), (karapace, None)]
     assert state.encoded([schema("s", 1, 1)]) == [encode(schema("s", 1, 1))]
     assert state.encoded([SchemaRecord("s", 2, None)]) == [encode(SchemaRecord("s", 2, None))]
+    state.replay_encoded(karapace, None)
+    assert state.encoded([SchemaRecord("s", 1, None)]) == [(ours, None)], "it holds no value now"
 
 
 def test_the_repr_counts() -> None:
