@@ -4,6 +4,7 @@ Nothing here changes the state. The host appends the records in order, as one tr
 until they have come back by replay, and only then gives the answer.
 """
 
+from .amending import AmendRequest, amend
 from .checking import CheckRequest, check_against_subject, check_against_version
 from .deleting import delete_context, delete_subject, delete_version
 from .looking_up import LookupRequest, find_registered, look_up
@@ -12,11 +13,13 @@ from .registering import Registered, RegisterRequest, register
 from .setting import change_config, delete_config, delete_mode, set_mode
 
 __all__ = [
+    "AmendRequest",
     "CheckRequest",
     "LookupRequest",
     "Outcome",
     "RegisterRequest",
     "Registered",
+    "amend",
     "change_config",
     "check_against_subject",
     "check_against_version",
