@@ -287,6 +287,8 @@ def _with_prefix(state: RegistryState, prefix: str) -> list[str]:
     names = state.schemas.subject_names()
     if prefix.startswith(subjects.WILDCARD):
         bare = prefix.removeprefix(subjects.WILDCARD)
+        if not bare:
+            return sorted(names)
         return sorted(name for name in names if subjects.parsed(name).subject.startswith(bare))
     if subjects.is_default_context(prefix):
         return sorted(name for name in names if not name.startswith(":."))

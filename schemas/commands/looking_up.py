@@ -92,6 +92,7 @@ def find_registered(
     do not matter. *schema_id* below 0 and *version* 0 mean none given, -1 the latest.
     Raises InvalidSchemaRefused.
     """
+    subject = subjects.normalized(subject)
     if state.settings.config_in_scope(subject).completes_schemas or not request.text.strip():
         return None
     latest_only = version == LATEST

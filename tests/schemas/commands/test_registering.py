@@ -78,6 +78,20 @@ def test_the_same_text_of_another_format_is_another_schema() -> None:
     assert registry.register("s", "a", format=JSON).version == 1
 
 
+def test_any_process_may_find_what_is_there() -> None:
+    """Before it takes a registration to the one that writes."""
+    registry = Registry()
+    first = registry.register("s", "a")
+
+    def found(text: str, subject: str = "s", **given: int) -> object:
+        asked = RegisterRequest(text=text)
+        return commands.find_registered(registry.state, registry.parser, subject, asked, **given)
+
+    assert found("a") == found("a", ":.:s") == found("a", schema_id=1, version=1) == first
+    assert found("b") is found("a", "t") is found("a", schema_id=2) is found("") is None
+    assert found("a", version=1) is None, "a version alone asks for a registration"
+
+
 def test_each_context_gives_its_own_ids() -> None:
     registry = Registry()
     registry.register("s", "a")
