@@ -1,5 +1,9 @@
 """Is this schema registered already? After Confluent's ``lookUpSchemaUnderSubject``."""
 
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
 import msgspec
 
 from .. import subjects
@@ -22,6 +26,9 @@ from ..parsing import SchemaParser
 from ..settings import Config
 from ..state import RegistryState
 from ..version_numbers import LATEST
+
+MEANINGS_MAX: Final = 100
+"""Versions of a subject that are compared by meaning, the newest first; contents always are."""
 
 
 class LookupRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,29 +156,46 @@ def versioned(definition: Definition, version: int, *, is_asked: bool) -> Defini
     return msgspec.structs.replace(definition, metadata=with_version(definition.metadata, version))
 
 
-def is_same(
+def same_in_meaning(
+    state: RegistryState,
+    parser: SchemaParser,
+    new: Definition,
+    parsed: ParsedSchema,
+    candidates: Iterable[SchemaVersion],
+) -> SchemaVersion | None:
+    """The first candidate that may stand for *new*, though their contents are not identical.
+
+    It may when *new* only lacks the version property, when it has inlined what the candidate
+    references, or when another registry has stored the same schema in another spelling. The first
+    MEANINGS_MAX candidates are asked, for each may have to be parsed.
+    """
+    for one in islice(candidates, MEANINGS_MAX):
+        if _is_same(state, parser, new, parsed, one):
+            return one
+    return None
+
+
+def _is_same(
     state: RegistryState,
     parser: SchemaParser,
     new: Definition,
     parsed: ParsedSchema,
     old: SchemaVersion,
 ) -> bool:
-    """May *new* be answered by *old*, though their contents are not identical?
-
-    It may when it only lacks the version property, or when it has inlined what *old* references.
-    """
     held = old.definition
     tells_version = property_of(new.metadata, VERSION_PROPERTY) is not None
     metadata = held.metadata if tells_version else without_version(held.metadata)
     if (new.format, new.metadata, new.rule_set) != (held.format, metadata, held.rule_set):
         return False
-    if new.references or not held.references:
-        return (new.text, new.references) == (held.text, held.references)
+    if new.references and new.references != held.references:
+        return False
+    if (new.text, new.references) == (held.text, held.references):
+        return True
+    rendering = "" if new.references == held.references else "resolved"
     try:
-        resolved = parser.stored(state.schemas, old).rendered("resolved")
+        return parser.stored(state.schemas, old).rendered(rendering) == parsed.canonical
     except InvalidSchemaRefused:
         return False
-    return resolved == parsed.canonical
 
 
 def _find_completed(
@@ -219,4 +243,4 @@ def _find(
     for one in shown:
         if one.guid == guid and one.definition.format is wanted.format:
             return one
-    return next((one for one in shown if is_same(state, parser, wanted, parsed, one)), None)
+    return same_in_meaning(state, parser, wanted, parsed, shown)

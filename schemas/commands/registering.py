@@ -27,8 +27,8 @@ from .looking_up import (
     LookupRequest,
     completed,
     find_registered,
-    is_same,
     normalizes,
+    same_in_meaning,
     versioned,
 )
 from .outcome import Outcome, id_marks, in_context, refuse_read_only, writable_subject
@@ -132,7 +132,7 @@ def _existing(
             return one
     if property_of(request.definition.metadata, VERSION_PROPERTY) is None:
         definition = replace(definition, metadata=without_version(definition.metadata))
-    return next((one for one in fitting if is_same(state, parser, definition, parsed, one)), None)
+    return same_in_meaning(state, parser, definition, parsed, fitting)
 
 
 def _written(

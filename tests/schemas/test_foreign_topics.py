@@ -3,6 +3,8 @@
 from tests.schemas.registry import Registry, numbers
 
 from headwater.schemas import commands, listings
+from headwater.schemas.commands import LookupRequest
+from headwater.schemas.commands.looking_up import MEANINGS_MAX
 from headwater.schemas.listings import Shown
 from headwater.schemas.model import SchemaFormat
 from headwater.schemas.settings import CompatibilityLevel, Mode
@@ -135,6 +137,34 @@ def test_redpandas_topic_goes_on() -> None:
     config = registry.state.settings.config("s")
     assert config is not None
     assert config.compatibility_level is CompatibilityLevel.NONE
+
+
+def test_a_schema_in_another_spelling_is_the_same_schema() -> None:
+    """Karapace stores what it was sent: a producer that registers it again must get its id."""
+    key = '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'
+    value = '{"subject":"s","version":1,"id":7,"schema":"a   b","deleted":false}'
+    registry = taken_over([(key, value)])
+    (held,) = registry.state.schemas.versions("s")
+    assert registry.register("s", "a b") == held
+    asked = LookupRequest(text="a b")
+    assert commands.look_up(registry.state, registry.parser, "s", asked) == held
+    assert registry.register("s", "a").version == 2
+
+
+def test_only_the_newest_versions_are_compared_by_meaning() -> None:
+    """The bound keeps one registration from parsing a subject's whole past."""
+    registry = taken_over(
+        [
+            (
+                f'{{"keytype":"SCHEMA","subject":"s","version":{version},"magic":1}}',
+                f'{{"id":{version},"schema":"f{version}  g"}}',
+            )
+            for version in range(1, MEANINGS_MAX + 2)
+        ]
+    )
+    registry.configure("s", compatibility="NONE")
+    assert registry.register("s", "f2 g").version == 2
+    assert registry.register("s", "f1  g").version == MEANINGS_MAX + 2
 
 
 def test_what_is_deleted_for_good_stays_so_whoever_wrote_it() -> None:
