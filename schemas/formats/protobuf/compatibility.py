@@ -83,6 +83,8 @@ class _Place:
 _Pair = tuple[str, str]
 """Full names in the reader and in the writer; the files themselves have none."""
 _FILES: Final[_Pair] = ("", "")
+_NAMES_MAX: Final = 5
+"""Fields that a hint lists; a oneof may have thousands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +198,8 @@ class _Comparison:
         bound = {member.oneof for member in before if member.oneof is not None}
         path = (*place.path, oneof.name)
         if len(free) > 1 or len(bound) > 1:
-            names = ", ".join(repr(member.field.name) for member in before)
+            names = ", ".join(repr(member.field.name) for member in before[:_NAMES_MAX])
+            names += ", …" if len(before) > _NAMES_MAX else ""
             hint = f"leave {names} where they are: they may be set together"
             self._tell("MULTIPLE_FIELDS_MOVED_TO_ONEOF", path, hint)
         elif free and bound:

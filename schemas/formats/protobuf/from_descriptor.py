@@ -71,15 +71,17 @@ class _FileReader:
 
     def file(self) -> ProtoFile:
         proto = self._proto
+        groups = self._groups(proto.extension, proto.message_type, depth=0)
+        messages = (message for message in proto.message_type if message.name not in groups)
         return ProtoFile(
             syntax=proto.syntax or None,
             package=proto.package,
             imports=tuple(self._imports()),
             body=(
                 *self._options.of(proto.options),
-                *(self._message(message, depth=1) for message in proto.message_type),
+                *(self._message(message, depth=1) for message in messages),
                 *(self._enum(enum) for enum in proto.enum_type),
-                *self._extends(proto.extension, {}),
+                *self._extends(proto.extension, groups),
                 *(self._service(service) for service in proto.service),
             ),
         )
@@ -96,7 +98,7 @@ class _FileReader:
     def _body(self, proto: pb.DescriptorProto, *, depth: int) -> tuple[Member, ...]:
         if depth > NESTING_MAX:
             raise InvalidSchema(f"messages are nested more than {NESTING_MAX} deep")
-        groups = self._groups(proto, depth=depth)
+        groups = self._groups([*proto.field, *proto.extension], proto.nested_type, depth=depth)
         messages = (message for message in proto.nested_type if message.name not in groups)
         return (
             *self._reserved(proto),
@@ -108,12 +110,18 @@ class _FileReader:
             *(self._enum(enum) for enum in proto.enum_type),
         )
 
-    def _groups(self, proto: pb.DescriptorProto, *, depth: int) -> dict[str, tuple[Member, ...]]:
-        fields = [*proto.field, *proto.extension]
+    def _groups(
+        self,
+        fields: Iterable[pb.FieldDescriptorProto],
+        messages: Iterable[pb.DescriptorProto],
+        *,
+        depth: int,
+    ) -> dict[str, tuple[Member, ...]]:
+        """Bodies of those of *messages* that are groups of *fields*, by their names."""
         names = {_last(field.type_name) for field in fields if field.type == field.TYPE_GROUP}
         return {
             message.name: self._body(message, depth=depth + 1)
-            for message in proto.nested_type
+            for message in messages
             if message.name in names
         }
 

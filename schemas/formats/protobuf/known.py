@@ -1,6 +1,6 @@
 """Files that every schema may import without a reference.
 
-Confluent's registry has these eleven of google/protobuf, seventeen of google/type and two of its
+Confluent's registry has these eleven of google/protobuf, sixteen of google/type and two of its
 own. A reference of the same name goes before them.
 """
 

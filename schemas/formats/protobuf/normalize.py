@@ -5,8 +5,9 @@ by name, reserved and extension ranges apart and by number; the order of message
 indexes of messages in the wire format count it. Names are full, with a leading dot; a map's entry
 spelt as a message becomes a map again.
 
-We deviate in two things. Confluent rounds numbers of options to three decimals; here none is lost.
-It sorts ``default`` and ``json_name`` among the options of a field, where its own parser does not
+We deviate in three things. Confluent rounds numbers of options to three decimals; here none is
+lost. It puts negative values of an enum before 0, which proto3 wants first; here 0 stays there. It
+sorts ``default`` and ``json_name`` among the options of a field, where its own parser does not
 leave them; here they stay last, so that the text that is stored is the text that is read again.
 """
 
@@ -41,6 +42,7 @@ from .elements import (
     fields_of,
     of_kind,
 )
+from .option_parser import joined_values
 from .option_protos import decimal_text
 from .parser import SCALAR_TYPES
 from .scope import MAIN, Scope, joined, map_types
@@ -170,7 +172,11 @@ class _Normalizer:
         ]
 
     def _enum(self, enum: Enum, name: str) -> Enum:
-        values = sorted(of_kind(enum.body, EnumValue), key=lambda value: (value.number, value.name))
+        is_proto3 = self._scope.files[MAIN].is_proto3
+        values = sorted(
+            of_kind(enum.body, EnumValue),
+            key=lambda value: (is_proto3 and value.number != 0, value.number, value.name),
+        )
         return Enum(
             name=enum.name,
             body=(
@@ -206,19 +212,18 @@ class _Normalizer:
         """By name; the parts of one message that were set one by one become one value."""
         qualified = [self._qualified(option, inside) for option in options]
         qualified.sort(key=lambda option: option.name[0].text)
-        merged: dict[str, Option] = {}
-        result: list[Option] = []
+        parts: dict[str, list[Option]] = {}
+        whole: list[Option | str] = []
         for option in qualified:
-            known = self._scope.extensions.get(option.name[0].text)
-            if not option.is_custom or known is None or known.is_repeated:
-                result.append(option)
-            elif known.full_name in merged:
-                before = merged[known.full_name]
-                after = replace(before, value=_merged(before.value, option.value))
-                result[result.index(before)] = merged[known.full_name] = after
-            else:
-                merged[known.full_name] = option
-                result.append(option)
+            name = option.name[0].text
+            known = self._scope.extensions.get(name) if option.is_custom else None
+            if known is None or known.is_repeated:
+                whole.append(option)
+                continue
+            if name not in parts:
+                whole.append(name)
+            parts.setdefault(name, []).append(option)
+        result = (_merged_options(parts[one]) if isinstance(one, str) else one for one in whole)
         return [replace(option, value=self._value(option.value, inside)) for option in result]
 
     def _qualified(self, option: Option, inside: str) -> Option:
@@ -252,21 +257,30 @@ class _Normalizer:
         return key if found is None else f"[{found.full_name}]"
 
 
-def _merged(first: Value, second: Value) -> Value:
-    """Both messages in one; keys of both are lists, each value once. Else the second."""
-    if not isinstance(first, Aggregate) or not isinstance(second, Aggregate):
-        return second
-    entries = dict(first.entries)
-    for key, value in second.entries:
-        entries[key] = _united(entries[key], value) if key in entries else value
-    return Aggregate(tuple(entries.items()))
+def _merged_options(options: Sequence[Option]) -> Option:
+    return replace(options[-1], value=_merged([option.value for option in options]))
 
 
-def _united(first: Value, second: Value) -> ListValue:
-    if isinstance(first, Aggregate) and isinstance(second, Aggregate):
-        return ListValue((_merged(first, second),))
-    lists = [one.values if isinstance(one, ListValue) else (one,) for one in (first, second)]
-    return ListValue(tuple(dict.fromkeys(lists[0] + lists[1])))
+def _merged(values: Sequence[Value]) -> Value:
+    """All messages in one; keys of several are lists, each value once. Else the last value."""
+    messages = [value for value in values if isinstance(value, Aggregate)]
+    if len(messages) < len(values):
+        return values[-1]
+    entries: dict[str, list[Value]] = {}
+    for message in messages:
+        for key, value in message.entries:
+            entries.setdefault(key, []).append(value)
+    return Aggregate(tuple((key, _united(united)) for key, united in entries.items()))
+
+
+def _united(values: Sequence[Value]) -> Value:
+    if len(values) == 1:
+        return values[0]
+    if all(isinstance(value, Aggregate) for value in values):
+        return _merged(values)
+    joined_value = joined_values(values)
+    assert isinstance(joined_value, ListValue)
+    return ListValue(tuple(dict.fromkeys(joined_value.values)))
 
 
 def _normal_scalar(value: Scalar) -> Scalar:

@@ -4,6 +4,9 @@ Source: protoc's parser and "Text Format Language Specification"; what is kept o
 follows Wire's ``OptionReader``, whose layout is stored: a key given twice becomes a list.
 """
 
+from collections.abc import Sequence
+from itertools import chain
+
 from .elements import Aggregate, ListValue, NamePart, Option, Scalar, Value, ValueKind
 from .lexer import TokenKind
 from .reader import Reader
@@ -84,18 +87,17 @@ def _read_scalar(reader: Reader) -> Scalar:
 
 def _read_aggregate(reader: Reader) -> Aggregate:
     closing = _CLOSING[reader.take()]
-    entries: dict[str, Value] = {}
+    entries: dict[str, list[Value]] = {}
     with reader.nested():
         while not reader.accept(closing):
             key = _read_key(reader)
             is_scalar_allowed = reader.accept(":")
             if not is_scalar_allowed and reader.text not in ("{", "<", "["):
                 reader.fail(f"expected ':' after {key!r}, found {reader.found()}")
-            value = _read_value(reader)
-            entries[key] = _joined(entries[key], value) if key in entries else value
+            entries.setdefault(key, []).append(_read_value(reader))
             if not reader.accept(","):
                 reader.accept(";")
-    return Aggregate(tuple(entries.items()))
+    return Aggregate(tuple((key, joined_values(values)) for key, values in entries.items()))
 
 
 def _read_key(reader: Reader) -> str:
@@ -119,9 +121,9 @@ def _read_list(reader: Reader) -> ListValue:
     return ListValue(tuple(values))
 
 
-def _joined(first: Value, second: Value) -> ListValue:
-    return ListValue(_as_list(first) + _as_list(second))
-
-
-def _as_list(value: Value) -> tuple[Value, ...]:
-    return value.values if isinstance(value, ListValue) else (value,)
+def joined_values(values: Sequence[Value]) -> Value:
+    """One of *values*, or a list of all that they are and hold."""
+    if len(values) == 1:
+        return values[0]
+    lists = (value.values if isinstance(value, ListValue) else (value,) for value in values)
+    return ListValue(tuple(chain.from_iterable(lists)))

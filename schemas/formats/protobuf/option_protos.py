@@ -56,13 +56,15 @@ def _message_of(target: Any, pool: descriptor_pool.DescriptorPool) -> Any:
 
 
 def _merged(target: Any, option: Option, scope: Scope, inside: str) -> bool:
-    text = option_text(option, scope, inside)
-    before = target.SerializePartialToString()
+    """Whether *option* is one of *target*'s, which has it then; a half-read value leaves none."""
+    one = type(target)()
     try:
-        text_format.Merge(text, target, descriptor_pool=target.DESCRIPTOR.file.pool)
+        text_format.Merge(
+            option_text(option, scope, inside), one, descriptor_pool=target.DESCRIPTOR.file.pool
+        )
     except (text_format.ParseError, UnicodeDecodeError):
-        target.ParseFromString(before)  # a value half read
         return False
+    target.MergeFrom(one)
     return True
 
 

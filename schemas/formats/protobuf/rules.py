@@ -72,6 +72,10 @@ class _Checker:
 
     def file(self, file: ProtoFile) -> None:
         self._check_names(file.body, "file")
+        for name, path in self._scope.twice.items():
+            if self._scope.types[name].path == MAIN:
+                at = self._scope.types[name].element.at
+                self._fail(f"{name!r} is already defined in {path!r}", at)
         self._check_types(file.body, file.package)
 
     def _check_types(self, body: Iterable[object], scope: str) -> None:

@@ -180,4 +180,3 @@ def _check(scope: Scope, text: str) -> None:
         raise InvalidSchema(reason, place=place_in(text, at))
 
     check_file(scope, fail)
-    filled_pool(scope)

@@ -35,17 +35,14 @@ class DeclaredType:
     path: str
     """Of the file; MAIN for the schema itself."""
     element: Message | Group | Enum
+    map_types: tuple[str, str] | None = None
+    """Types of key and value when it is the entry of a map, spelt out as a message."""
 
     @property
     def local_name(self) -> str:
         """Without the package."""
         prefix = f"{self.package}." if self.package else ""
         return self.full_name.removeprefix(prefix)
-
-    @property
-    def map_types(self) -> tuple[str, str] | None:
-        """Types of key and value when it is the entry of a map, spelt out as a message."""
-        return None if isinstance(self.element, Enum) else map_types(self.element)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +77,8 @@ class Scope:
         self.files = files
         self.types: dict[str, DeclaredType] = {}
         self.extensions: dict[str, DeclaredExtension] = {}
+        self.twice: dict[str, str] = {}
+        """Types of one file that an earlier one has as well, with the path of the earlier."""
         for path, file in files.items():
             self._collect(file.body, path=path, package=file.package, scope=file.package)
 
@@ -101,8 +100,15 @@ class Scope:
         for member in body:
             if isinstance(member, Message | Group | Enum):
                 name = _bounded(joined(scope, member.name))
+                if name in self.types and self.types[name].path != path:
+                    self.twice[name] = self.types[name].path
                 self.types[name] = DeclaredType(
-                    full_name=name, package=package, path=path, element=member
+                    full_name=name,
+                    package=package,
+                    path=path,
+                    element=member,
+                    # Once here, not at each use: it looks through the whole body.
+                    map_types=None if isinstance(member, Enum) else map_types(member),
                 )
                 self._collect(member.body, path=path, package=package, scope=name)
             elif isinstance(member, Oneof):

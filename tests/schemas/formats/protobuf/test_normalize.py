@@ -162,6 +162,7 @@ def test_normal_is_normal(path: Path) -> None:
     assert read_again.canonical == read_again.normalized().canonical == normal.canonical
 
 
+@pytest.mark.slow
 @given(file=files())
 def test_the_descriptor_of_a_file_has_its_normal_text(file: ProtoFile) -> None:
     """Text and descriptor are two ways to register one schema; normalized they are one."""

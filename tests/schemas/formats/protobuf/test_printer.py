@@ -141,6 +141,7 @@ def test_what_is_read_again_has_the_same_text(path: Path) -> None:
     assert print_file(parse_file(stored)) == stored
 
 
+@pytest.mark.slow
 @given(file=files())
 def test_any_file_is_read_again(file: ProtoFile) -> None:
     """Not only the text is the same: files() draws members in the order that is printed."""

@@ -116,6 +116,7 @@ def test_what_is_just_allowed_is_taken(text: str) -> None:
     PROTOBUF.parse(text, {}, is_new=True)
 
 
+@pytest.mark.slow
 @given(file=files())
 def test_valid_files_are_taken(file: ProtoFile) -> None:
     PROTOBUF.parse(print_file(file), {}, is_new=True)
