@@ -94,6 +94,7 @@ def measure(name: SystemName, scratch: Path, *, main: DataSet, warm: DataSet, fl
             data_set.link_into(system.data_directory / f"{topic}-0")
         (system.data_directory / CLEAN_SHUTDOWN).unlink()  # have it look at the files
         system.start()
+        os.sync()  # else what was written before is flushed while the producer waits for its own
         found = _clean_both(system, main=main, warm=warm)
     finally:
         system.stop()
