@@ -23,18 +23,22 @@ class TokenKind(Enum):
 
 
 # Possessive throughout: text of strangers must not make the matcher try again what it has matched.
-_SKIPPED: Final = re.compile(r"(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
+# Without a group of the second part the text is at its end, or broken.
 _TOKEN: Final = re.compile(
     r"""
-      (?P<IDENTIFIER>[A-Za-z_][A-Za-z0-9_]*)
-    | (?P<FLOAT>(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fF]?
-               |[0-9]+[eE][+-]?[0-9]+[fF]?|[0-9]+[fF](?![A-Za-z0-9_]))
-    | (?P<INTEGER>0[xX][0-9A-Fa-f]+|[0-9]+)
-    | (?P<STRING>"(?:[^"\\\n\x00]|\\[^\n\x00])*"|'(?:[^'\\\n\x00]|\\[^\n\x00])*')
-    | (?P<SYMBOL>[!-/:-@\[-`{-~])
+    (?:[ \t\r\n\f\v]++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+
+    (?:
+      (?P<IDENTIFIER>[A-Za-z_][A-Za-z0-9_]*+)
+    | (?P<FLOAT>(?:(?:[0-9]++\.[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+[fF]?
+                  |[0-9]++[eE][+-]?[0-9]++[fF]?|[0-9]++[fF])(?![A-Za-z0-9_]))
+    | (?P<INTEGER>(?:0[xX][0-9A-Fa-f]++|[0-9]++)(?![A-Za-z0-9_]))
+    | (?P<STRING>"(?:[^"\\\n\x00]|\\[^\n\x00])*+"|'(?:[^'\\\n\x00]|\\[^\n\x00])*+')
+    | (?P<SYMBOL>(?!/\*|[0-9"'])[!-/:-@\[-`{-~])
+    )?
     """,
     re.VERBOSE,
 )
+_NUMBER: Final = re.compile(r"0[xX][0-9A-Fa-f]+|[0-9.]+(?:[eE][+-]?[0-9]+)?")
 _ESCAPE: Final = re.compile(
     rb"\\(?:([0-7]{1,3})|[xX]([0-9A-Fa-f]{1,2})"
     rb"|u([dD][89abAB][0-9A-Fa-f]{2})\\u([dD][c-fC-F][0-9A-Fa-f]{2})"  # a pair makes one character
@@ -73,21 +77,16 @@ class Lexer:
 
         Raises InvalidSchema at what can begin no token.
         """
-        skipped = _SKIPPED.match(self._text, self._end)
-        self.at = self._end if skipped is None else skipped.end()
-        if self.at == len(self._text):
-            self.kind, self.text, self._end = TokenKind.END, "", self.at
+        match = _TOKEN.match(self._text, self._end)
+        assert match is not None  # nothing at all matches too
+        group = match.lastgroup
+        self._end = match.end()
+        if group is not None:
+            self.kind, self.text, self.at = _KINDS[group], match[group], match.start(group)
             return
-        match = _TOKEN.match(self._text, self.at)
-        if match is None or match.lastgroup is None:
+        self.kind, self.text, self.at = TokenKind.END, "", self._end
+        if self._end < len(self._text):
             raise self._untokenizable()
-        self.kind, self.text, self._end = _KINDS[match.lastgroup], match.group(), match.end()
-        if self.text in ('"', "'"):
-            raise InvalidSchema("string is not closed on its line", place=self.place())
-        if self.kind is TokenKind.SYMBOL and self._text.startswith("/*", self.at):
-            raise InvalidSchema("comment is not closed", place=self.place())
-        if self._runs_into_a_word():
-            raise InvalidSchema(f"no space between {self.text!r} and a word", place=self.place())
 
     def place(self, at: int | None = None) -> str:
         """Line and column, from 1, of offset *at*; of the present token without it."""
@@ -117,15 +116,18 @@ class Lexer:
             raise InvalidSchema("escape is past the last code point", place=self.place())
         return chr(point).encode("utf-8", "surrogatepass")
 
-    def _runs_into_a_word(self) -> bool:
-        if self.kind not in (TokenKind.INTEGER, TokenKind.FLOAT):
-            return False
-        following = self._text[self._end : self._end + 1]
-        return following.isascii() and (following.isalnum() or following == "_")
-
     def _untokenizable(self) -> InvalidSchema:
         character = self._text[self.at]
-        return InvalidSchema(f"unexpected character {character!r}", place=self.place())
+        number = _NUMBER.match(self._text, self.at)
+        if number is not None:
+            reason = f"no space between {number.group()[:40]!r} and a word"
+        elif character in ("'", '"'):
+            reason = "string is not closed on its line"
+        elif character == "/":
+            reason = "comment is not closed"
+        else:
+            reason = f"unexpected character {character!r}"
+        return InvalidSchema(reason, place=self.place())
 
 
 def place_in(text: str, at: int) -> str:

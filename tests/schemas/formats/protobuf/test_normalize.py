@@ -149,6 +149,12 @@ def test_options_that_may_be_given_more_than_once_stay_apart() -> None:
     ) in normal
 
 
+def test_empty_lists_say_nothing_and_lists_of_one_are_values() -> None:
+    text = "option (a) = { z: [] y: [1] x: [{ w: [] }] };"
+    normal = PROTOBUF.parse(text, {}).normalized().canonical
+    assert normal == "\noption (a) = {\n  x: {\n  },\n  y: 1\n};\n"
+
+
 def test_what_resolves_to_nothing_keeps_its_name() -> None:
     text = 'syntax = "proto3";\n\nmessage A {\n  Gone b = 1 [(gone).c = 1];\n}\n'
     assert PROTOBUF.parse(text, {}).normalized().canonical == text

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from google.protobuf import descriptor_pb2 as pb
@@ -81,7 +82,7 @@ def test_a_pool_makes_messages() -> None:
     text = P3 + 'import "q.proto"; message A { q.B b = 1; }'
     schema = PROTOBUF.parse(text, references, is_new=True)
     assert isinstance(schema, ProtobufSchema)
-    message = message_factory.GetMessageClass(schema.pool.FindMessageTypeByName("A"))()
+    message: Any = message_factory.GetMessageClass(schema.pool.FindMessageTypeByName("A"))()
     message.b.day.year = 2013
     assert message.SerializeToString() == b"\x0a\x05\x0a\x03\x08\xdd\x0f"
 
