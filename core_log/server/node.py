@@ -19,7 +19,7 @@ from ..broker.handlers import HANDLERS
 from ..kernel.ports import Clock, FileSystem
 from ..storage.directory import LogDirectory
 from ..storage.errors import LogDirectoryFailed
-from .assemble import Host, Specification, assemble, open_directories
+from .assemble import assemble
 from .cleaner import CleanerProcess
 from .config import (
     BrokerSettings,
@@ -30,9 +30,11 @@ from .config import (
     transaction_config,
 )
 from .disk import DiskThreads
+from .host import Host, Specification
 from .listener import Connection, Connections
 from .loop import LoopDriver
 from .notify import Notify
+from .opening import open_directories
 
 LISTEN_BACKLOG: Final = 1024
 SWEEP_SECONDS: Final = 1.0

@@ -27,7 +27,7 @@ from ..groups.config import GroupConfig
 from ..protocol.apis import API_BY_KEY, decode_response, encode_request
 from ..protocol.frame import PREFIX_BYTES, FrameReader
 from ..protocol.schema import Message
-from ..server.assemble import Host, Specification, assemble, open_directories
+from ..server.assemble import assemble
 from ..server.config import (
     BrokerSettings,
     broker_config,
@@ -35,6 +35,8 @@ from ..server.config import (
     intervals,
     transaction_config,
 )
+from ..server.host import Host, Specification
+from ..server.opening import open_directories
 from ..storage.directory import LogDirectory
 from ..storage.errors import LogDirectoryFailed
 from ..storage.log import FlushJob, LogSlice
