@@ -1,6 +1,6 @@
 """Topics that other registries wrote, as they wrote them: taken over without a conversion."""
 
-from tests.schemas.registry import Registry, numbers
+from tests.schemas.registry import Registry, numbers, ref
 
 from headwater.schemas import commands, listings
 from headwater.schemas.commands import LookupRequest
@@ -149,6 +149,20 @@ def test_a_schema_in_another_spelling_is_the_same_schema() -> None:
     asked = LookupRequest(text="a b")
     assert commands.look_up(registry.state, registry.parser, "s", asked) == held
     assert registry.register("s", "a").version == 2
+
+
+def test_with_references_too() -> None:
+    registry = taken_over(
+        [
+            ('{"keytype":"SCHEMA","subject":"r","version":1,"magic":1}', '{"id":1,"schema":"x"}'),
+            (
+                '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}',
+                '{"id":2,"schema":"a   @r","references":[{"name":"r","subject":"r","version":1}]}',
+            ),
+        ]
+    )
+    assert registry.register("s", "a @r", references=(ref("r", "r"),)).version == 1
+    assert registry.register("s", "a x").version == 1
 
 
 def test_only_the_newest_versions_are_compared_by_meaning() -> None:

@@ -233,6 +233,14 @@ def test_an_inlined_schema_is_answered_by_the_one_with_references() -> None:
     assert registry.register("t", "a x y").version == 1, "but in its own subject only"
 
 
+def test_a_schema_with_other_references_is_another_schema() -> None:
+    """Even if its text needs none of them."""
+    registry = Registry()
+    registry.register("r", "x y")
+    registry.register("s", "a @r", references=(ref("r", "r"),))
+    assert registry.register("s", "a x y", references=(ref("q", "r"),)).version == 2
+
+
 def test_a_version_must_be_the_next_one() -> None:
     registry = Registry()
     with refusal(InvalidSchemaRefused, "Version is not one more than previous version"):
