@@ -319,5 +319,6 @@ def _members(message: Message | Group) -> dict[int, _Member]:
 
 def _incompatibility(kind: str, path: tuple[str, ...], hint: str) -> Incompatibility:
     where = "#/" + "/".join(path)
-    message = _MESSAGES[kind].format(path=where)
+    # Confluent prints the whole difference, in this form.
+    message = f'{{errorType:"{kind}", description:"{_MESSAGES[kind].format(path=where)}"}}'
     return Incompatibility(kind=kind, path=where, message=message, hint=hint)

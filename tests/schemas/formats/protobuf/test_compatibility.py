@@ -326,7 +326,9 @@ MESSAGES = [
 def test_the_sentences(old: str, new: str, message: str, hint: str) -> None:
     """Confluent's for machines, the way out for people."""
     (reason,) = reasons(old, new)
-    assert (reason.told(reader="new", writer="old"), reason.hint) == (message, hint)
+    told = reason.told(reader="new", writer="old")
+    assert told == f'{{errorType:"{reason.kind}", description:"{message}"}}'
+    assert reason.hint == hint
 
 
 # Types of other files
