@@ -42,7 +42,7 @@ def read(text: str) -> JsonValue:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidSchema(f"not JSON: {error.msg}", place=place) from error
     except ValueError as error:
-        raise InvalidSchema(f"not JSON: {error}") from error
+        raise InvalidSchema("not JSON we take: a number has thousands of digits") from error
     return value
 
 
@@ -111,7 +111,7 @@ def _without_comments(text: str) -> str:
 
 
 def _no_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number of JSON's; write it as a string")
+    raise InvalidSchema(f"not JSON: {word} is no number there; write it as a string")
 
 
 def _escape(match: re.Match[str]) -> str:

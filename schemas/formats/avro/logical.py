@@ -23,6 +23,8 @@ _PLAIN: Final = {
     ("long", "local-timestamp-nanos"),
 }
 _FIXED_BYTES: Final = {"uuid": 16, "duration": 12}
+_JAVA_CLASSES: Final = ("avro.java.string", "java-class", "java-key-class", "java-element-class")
+"""Words that say which class of Java holds the value; Java then reads no logical type."""
 _INT_MAX: Final = 2**31 - 1
 
 
@@ -31,6 +33,8 @@ def leading_props(kind: str, props: JsonObject, *, size_bytes: int | None = None
 
     *kind* is a primitive's or "fixed", which comes with its size.
     """
+    if any(isinstance(props.get(word), str) for word in _JAVA_CLASSES):
+        return []
     word = props.get("logicalType")
     if word == "decimal":
         return _decimal_props(kind, props, size_bytes)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 _TYPE_WORDS: Final = frozenset(
-    ("record", "enum", "array", "map", "union", "fixed")
-    + ("string", "bytes", "int", "long", "float", "double", "boolean", "null")
+    {
+        *("record", "enum", "array", "map", "union", "fixed"),
+        *("string", "bytes", "int", "long", "float", "double", "boolean", "null"),
+    }
 )
 """A type called like one of these is always written with its namespace."""
 

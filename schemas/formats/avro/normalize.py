@@ -1,9 +1,10 @@
 """The order that ``normalize=true`` asks for: properties and aliases sorted, empty docs gone.
 
 After Confluent's ``AvroSchemaUtils.toNormalizedString``. A logical type that Avro knows comes
-before the sorted properties. A numeric default of a double is written as a double. Two deviations,
-where Confluent changes what a schema means: a union's default that is not of its first branch is
-kept, and so is the missing namespace of a type inside one that has a namespace.
+before the sorted properties. A numeric default of a double is written as a double. Three
+deviations, where Confluent changes what a schema means: kept are a union's default that is not of
+its first branch, the missing namespace of a type inside one that has a namespace, and the word
+"error".
 """
 
 from collections.abc import Mapping

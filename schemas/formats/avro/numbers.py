@@ -2,6 +2,7 @@
 
 import re
 import struct
+from math import copysign, inf
 from typing import Final
 
 _DOUBLE: Final = re.compile(
@@ -25,13 +26,17 @@ def parsed_double(text: str) -> float | None:
 
 def narrowed(number: float) -> float:
     """The double whose shortest text is that of the nearest 32-bit float."""
-    try:
-        packed = struct.pack("<f", number)
-    except OverflowError:
-        return float("inf") if number > 0 else float("-inf")
+    packed = _packed(number)
     narrow: float = struct.unpack("<f", packed)[0]
     for digits in range(1, _FLOAT_DIGITS_MAX):
         short = float(f"{narrow:.{digits}g}")
-        if struct.pack("<f", short) == packed:
+        if _packed(short) == packed:
             return short
     return float(f"{narrow:.{_FLOAT_DIGITS_MAX}g}")
+
+
+def _packed(number: float) -> bytes:
+    try:
+        return struct.pack("<f", number)
+    except OverflowError:
+        return struct.pack("<f", copysign(inf, number))

@@ -135,9 +135,10 @@ class _Reading:
         if text in PRIMITIVES:
             return Primitive(PRIMITIVES[text], {})
         near, bare = _name(text, space, path), _name(text, None, path)
-        for name in (near, bare):
-            if name.full in self.definitions or name.full in self._open:
-                return Named(name)
+        if near.full in self.definitions or near.full in self._open:
+            return Named(near)
+        if bare.full in self.definitions:
+            return Named(bare)
         self._awaited.append((near.full, path))
         return Named(near)
 

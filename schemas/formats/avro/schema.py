@@ -44,7 +44,7 @@ class AvroSchema:
         return _schema(normalized_model(self.model), self.known)
 
     def rendered(self, format: str) -> str:  # noqa: A002, the query parameter's name
-        """ "resolved" puts references in place; every other word means the canonical text."""
+        """The canonical text; with references put in place when *format* is "resolved"."""
         return self.resolved if format == "resolved" else self.canonical
 
 
