@@ -180,6 +180,6 @@ class Change:
         """The change as the registry reports it, *above* being the way to the pair."""
         path = "#/" + "/".join((*above, *self.path))
         sentence, hint = _TOLD[self.kind]
-        return Incompatibility(
-            kind=self.kind, path=path, message=sentence.replace("{path}", path), hint=hint
-        )
+        # Confluent prints the whole difference, and closes a double quote with a single one.
+        message = f'{{errorType:"{self.kind}", description:"{sentence.replace("{path}", path)}\'}}'
+        return Incompatibility(kind=self.kind, path=path, message=message, hint=hint)
