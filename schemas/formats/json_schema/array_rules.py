@@ -25,14 +25,17 @@ def array_findings(writer: Array, reader: Array, ask: Ask) -> Iterator[Finding]:
     if reader.is_unique and not writer.is_unique:
         yield Change("UNIQUE_ITEMS_ADDED", ("uniqueItems",))
     if reader.contains is not None:
-        yield from names_findings(writer.contains, reader.contains, "contains")
+        if writer.contains is None:
+            yield Change("SCHEMA_ADDED", ("contains",))  # even ``true`` wants an item
+        else:
+            yield Nested(writer.contains, reader.contains, ("contains",))
         if "maxContains" in reader.bounds and writer.contains is not None:
             # At most so many: the reader must not count items that the writer did not.
             yield Nested(reader.contains, writer.contains, ("contains",))
 
 
 def _added(shape: Shape, writer: Array, path: tuple[str, ...], ask: Ask) -> Iterator[Finding]:
-    cover = writer.sure_rest.shape
+    cover = writer.rest.promised
     if isinstance(shape, Anything) or isinstance(cover, Nothing):
         return
     if isinstance(cover, Anything):

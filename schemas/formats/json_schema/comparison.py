@@ -9,20 +9,23 @@ the same answer in whatever order the pairs come. No recursion: as deep as refer
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from ..contract import Incompatibility, InvalidSchema
 from .kinds import TOLERATED_BY_LENIENT, Change
+from .patterns import matches
 from .shapes import Anything, Nothing, Shape, settled
 
-QUESTIONS_MAX: Final = 1_000_000
+QUESTIONS_MAX: Final = 500_000
 """Times that one comparison asks for a pair: some seconds of work."""
+_MATCH_COST: Final = 20
+"""What matching a pattern counts as, in questions."""
 TOLD_MAX: Final = 200
 """Incompatibilities in one answer."""
 TOLD_DEPTH_MAX: Final = 100
 """Pairs inside pairs that an answer leads through; what lies deeper is told there."""
-_VISITS_MAX: Final = 8
-"""Paths by which one pair is told: a definition that is used everywhere is not told everywhere."""
+_REVISITS_MAX: Final = 2_000
+"""Times that an answer leads through a pair again, by another path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,20 @@ class Nested:
 
 Finding: TypeAlias = Change | Nested
 Pair: TypeAlias = tuple[Shape, Shape]  # writer, reader
-Ask: TypeAlias = Callable[[Shape, Shape], bool]
-"""Does a writer's shape suit a reader's, as far as known now?"""
+
+
+class Ask(Protocol):
+    """What a rule may ask beyond its own pair; asking costs, and too much is refused."""
+
+    def __call__(self, writer: Shape, reader: Shape) -> bool:
+        """Does *writer* suit *reader*, as far as known now?"""
+        ...
+
+    def matches(self, pattern: str, name: str) -> bool:
+        """Does *pattern* occur in *name*?"""
+        ...
+
+
 Rule: TypeAlias = Callable[[Shape, Shape, Ask], Iterator[Finding]]
 
 
@@ -59,14 +74,21 @@ class Comparison:
 
         Raises InvalidSchema when the two are too entangled to be compared.
         """
-        if self._ask(writer, reader):
+        if self.ask(writer, reader):
             self._settle_all()
         return list(self._told(writer, reader))
 
-    def _ask(self, writer: Shape, reader: Shape, asker: Pair | None = None) -> bool:
-        self._questions += 1
-        if self._questions > QUESTIONS_MAX:
-            raise InvalidSchema("the schemas are too entangled to be compared")
+    def matches(self, pattern: str, name: str) -> bool:
+        """Does *pattern* occur in *name*? Raises InvalidSchema after too many questions."""
+        self._pay(_MATCH_COST)
+        return matches(pattern, name)
+
+    def ask(self, writer: Shape, reader: Shape, asker: Pair | None = None) -> bool:
+        """Does *writer* suit *reader*, as far as known now?
+
+        *asker* is looked at again when that changes. Raises InvalidSchema after too many questions.
+        """
+        self._pay(1)
         pair = settled(writer), settled(reader)
         if isinstance(pair[0], Nothing) or isinstance(pair[1], Anything):
             return True
@@ -77,6 +99,11 @@ class Comparison:
         if asker is not None:
             self._relying[pair].add(asker)
         return self._suits[pair]
+
+    def _pay(self, cost: int) -> None:
+        self._questions += cost
+        if self._questions > QUESTIONS_MAX:
+            raise InvalidSchema("the schemas are too entangled to be compared")
 
     def _put(self, pair: Pair) -> None:
         if pair not in self._waiting:
@@ -93,17 +120,17 @@ class Comparison:
                     self._put(relying)
 
     def _findings(self, pair: Pair) -> Iterator[Finding]:
-        return self._rule(*pair, lambda writer, reader: self._ask(writer, reader, pair))
+        return self._rule(*pair, _Asker(self, pair))
 
     def _breaks(self, finding: Finding, pair: Pair) -> bool:
         if isinstance(finding, Change):
             return finding.kind not in self._tolerated
-        return not self._ask(finding.writer, finding.reader, pair)
+        return not self.ask(finding.writer, finding.reader, pair)
 
     def _told(self, writer: Shape, reader: Shape) -> Iterator[Incompatibility]:
         """Depth first, in the order of the rules; a pair inside itself is told once."""
-        visits: dict[Pair, int] = {}
-        told = 0
+        visited: set[Pair] = set()
+        told = revisits = 0
         stack: list[tuple[Finding, _Way]] = [(Nested(writer, reader, ()), _Way((), None, None, 0))]
         while stack and told < TOLD_MAX:
             finding, way = stack.pop()
@@ -112,15 +139,31 @@ class Comparison:
                 yield finding.told(way.path)
                 continue
             pair = settled(finding.writer), settled(finding.reader)
-            if way.passes(pair) or visits.get(pair, 0) >= _VISITS_MAX:
+            # The first visit is always made: each pair that breaks readers has a change below it.
+            if pair in visited and (way.passes(pair) or revisits >= _REVISITS_MAX):
                 continue
-            visits[pair] = visits.get(pair, 0) + 1
+            revisits += pair in visited
+            visited.add(pair)
             inside = _Way((*way.path, *finding.path), pair, way, way.depth + 1)
             if inside.depth > TOLD_DEPTH_MAX:
                 stack.append((Change("TYPE_CHANGED"), inside))
                 continue
             broken = [f for f in self._findings(pair) if self._breaks(f, pair)]
             stack.extend((f, inside) for f in reversed(broken))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """A pair and whom it asks."""
+
+    comparison: Comparison
+    pair: Pair
+
+    def __call__(self, writer: Shape, reader: Shape) -> bool:
+        return self.comparison.ask(writer, reader, self.pair)
+
+    def matches(self, pattern: str, name: str) -> bool:
+        return self.comparison.matches(pattern, name)
 
 
 @dataclass(frozen=True, slots=True)

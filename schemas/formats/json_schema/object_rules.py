@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from .comparison import Ask, Finding, Nested
 from .kinds import Change
-from .patterns import matches
-from .shapes import Anything, Array, Nothing, Object, Rest, Shape
+from .shapes import Anything, Array, Nothing, Object, Shape
 
 
 def object_findings(writer: Object, reader: Object, ask: Ask) -> Iterator[Finding]:
@@ -34,8 +33,9 @@ def object_findings(writer: Object, reader: Object, ask: Ask) -> Iterator[Findin
 def rest_findings(writer: Object | Array, reader: Object | Array, what: str) -> Iterator[Finding]:
     """What *reader* refuses of the members or items that nobody declares."""
     keyword, after = reader.rest.keyword, reader.rest.shape
-    same = writer.rest.keyword == keyword
-    before = writer.rest.shape if same else writer.sure_rest.shape
+    # Where neither is sure, both mean the same by it; else only what is sure counts.
+    is_alike = writer.rest.keyword == keyword and not reader.rest.is_sure
+    before = writer.rest.shape if is_alike else writer.rest.promised
     noun = f"{'UNEVALUATED' if keyword.startswith('un') else 'ADDITIONAL'}_{what}"
     match before, after:
         case (Nothing(), _) | (_, Anything()):
@@ -68,7 +68,7 @@ def _removed(name: str, shape: Shape, reader: Object, ask: Ask) -> Iterator[Find
     path = ("properties", name)
     if isinstance(reader.rest.shape, Anything) and not reader.patterns:
         return
-    cover = _cover(reader, reader.rest, name)
+    cover = _cover(reader, reader.rest.shape, name, ask)
     if isinstance(cover, (Anything, Nothing)):  # where nothing covers it, Confluent wants it kept
         if not isinstance(shape, Nothing):
             yield Change("PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL", path)
@@ -82,7 +82,7 @@ def _added(name: str, writer: Object, reader: Object, ask: Ask) -> Iterator[Find
     path = ("properties", name)
     shape = reader.properties[name]
     is_required = name in reader.required and name not in writer.required
-    cover = _cover(writer, writer.sure_rest, name)
+    cover = _cover(writer, writer.rest.promised, name, ask)
     if isinstance(cover, Anything):
         if isinstance(shape, Anything):
             return
@@ -101,12 +101,12 @@ def _added(name: str, writer: Object, reader: Object, ask: Ask) -> Iterator[Find
         yield Change("REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL", path)
 
 
-def _cover(owner: Object, rest: Rest, name: str) -> Shape:
+def _cover(owner: Object, rest: Shape, name: str, ask: Ask) -> Shape:
     """What *owner* says of a member *name* that it does not declare."""
     for pattern, shape in owner.patterns.items():
-        if matches(pattern, name):
+        if ask.matches(pattern, name):
             return shape
-    return rest.shape
+    return rest
 
 
 def _patterns(writer: Object, reader: Object, ask: Ask) -> Iterator[Finding]:
@@ -121,9 +121,9 @@ def _patterns(writer: Object, reader: Object, ask: Ask) -> Iterator[Finding]:
             yield Nested(writer.patterns[pattern], shape, path)
             continue
         sources = [
-            *(made for name, made in writer.properties.items() if matches(pattern, name)),
+            *(made for name, made in writer.properties.items() if ask.matches(pattern, name)),
             *writer.patterns.values(),
-            writer.sure_rest.shape,
+            writer.rest.promised,
         ]
         if not all(ask(source, shape) for source in sources):
             yield Change("SCHEMA_ADDED", path)

@@ -10,7 +10,7 @@ from typing import Final
 import jsonschema_rs
 
 BOUNDED: Final = jsonschema_rs.FancyRegexOptions(
-    backtrack_limit=100_000, size_limit=1_000_000, dfa_size_limit=1_000_000
+    backtrack_limit=10_000, size_limit=1_000_000, dfa_size_limit=1_000_000
 )
 
 

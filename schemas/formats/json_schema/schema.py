@@ -17,7 +17,7 @@ from .validation import compiled, plain
 
 REFERENCES_MAX: Final = 1_000
 """Documents that one schema may need."""
-BRANCHES_MAX: Final = 1_000
+BRANCHES_MAX: Final = 300
 """Branches of one ``allOf``, ``anyOf`` or ``oneOf``; each is compared with each."""
 
 
@@ -47,7 +47,7 @@ class JsonSchema:
         text = encode(self.value, sorted_keys=True)
         return JsonSchema(text, self.references, decode(text))
 
-    def rendered(self, format: str) -> str:  # noqa: A002, the query parameter's name
+    def rendered(self, format: str) -> str:  # noqa: A002 - the query parameter's name
         """The canonical text: JSON Schema knows no other form."""
         del format
         return self.canonical

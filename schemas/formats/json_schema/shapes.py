@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from typing import Final
 
 
 class Criterion(StrEnum):
@@ -36,6 +37,11 @@ class Anything(Shape):
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Nothing(Shape):
     """``false``."""
+
+
+ANYTHING: Final = Anything()
+NOTHING: Final = Nothing()
+"""One of each: a comparison takes every new shape for a new question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -80,6 +86,14 @@ class Rest:
     shape: Shape
     keyword: str
     """The one that says so: additionalProperties, unevaluatedItems …"""
+    is_sure: bool = True
+    """False for ``additionalItems`` without a tuple, which binds nobody, and for ``unevaluated…``
+    beside keywords that may allow what it forbids."""
+
+    @property
+    def promised(self) -> Shape:
+        """As far as a writer is bound by it."""
+        return self.shape if self.is_sure else ANYTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,9 +104,6 @@ class Object(Typed):
     required: frozenset[str]
     patterns: Mapping[str, Shape]
     rest: Rest
-    sure_rest: Rest
-    """*rest* as far as it binds a writer: what ``unevaluatedProperties`` forbids, another keyword
-    beside it may allow."""
     names: Shape | None
     needs: Mapping[str, frozenset[str]]
     """The members that one member brings with it."""
@@ -108,8 +119,6 @@ class Array(Typed):
     """Each item, where there is no tuple."""
     tuple: tuple[Shape, ...]
     rest: Rest
-    sure_rest: Rest
-    """As in Object; and ``additionalItems`` without a tuple binds nobody."""
     contains: Shape | None
     is_unique: bool
 
@@ -163,7 +172,7 @@ def settled(shape: Shape) -> Shape:
     passed: list[Link] = []
     while isinstance(shape, Link) and shape.follow is not None:
         if any(shape is link for link in passed):
-            return Anything()
+            return ANYTHING
         passed.append(shape)
         shape = shape.follow()
     return shape

@@ -12,9 +12,10 @@ from typing import Final
 
 from . import shapes
 from .drafts import Draft
+from .interning import Interner
 from .resources import Place, Resource, Resources
-from .shapes import Anything, Combined, Criterion, Link, Nothing, Rest, Shape
-from .text import Json, Numeral, encode
+from .shapes import ANYTHING, NOTHING, Anything, Combined, Criterion, Link, Nothing, Rest, Shape
+from .text import Json, Numeral
 
 _TEXT_BOUNDS: Final = ("maxLength", "minLength")
 _NUMBER_BOUNDS: Final = ("maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum")
@@ -59,8 +60,9 @@ class Shaper:
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        # By text: a union written out at twenty places is one shape, and is compared once.
-        self._made: dict[tuple[Resource, str], Shape] = {}
+        self._interner = Interner()
+        # By content: a union written out at twenty places is one shape, and is compared once.
+        self._made: dict[tuple[Resource, int], Shape] = {}
         self._links: list[Link] = []
 
     def root(self) -> Shape:
@@ -71,12 +73,16 @@ class Shaper:
         """The shape of the schema at *place*; the same one each time."""
         schema = place.schema
         if not isinstance(schema, dict):
-            return Nothing() if schema is False else Anything()
+            return NOTHING if schema is False else ANYTHING
         resource = self._resources.resource_of(schema, place.resource)
-        key = (resource, encode(schema))
+        key = (resource, self._interner.number(schema))
         if key not in self._made:
             self._made[key] = _Maker(self, schema, resource).make()
         return self._made[key]
+
+    def different(self, branches: list[Json]) -> list[Json]:
+        """*branches*, each once."""
+        return [*{self._interner.number(branch): branch for branch in branches}.values()]
 
     def link(self, reference: str, resource: Resource) -> Link:
         """A link to where *reference* leads."""
@@ -112,7 +118,7 @@ class _Maker:
         parts = [*self._links(), *self._enumerations(), *self._combinations(), *self._typed()]
         match parts:
             case []:
-                return self._described(Anything())
+                return self._described(ANYTHING)
             case [only]:
                 return self._described(only)
             case _:
@@ -151,15 +157,12 @@ class _Maker:
             branches = self._schema.get(criterion)
             if isinstance(branches, list) and branches:
                 # The same branch twice is one branch for Confluent's comparison.
-                different = [b for i, b in enumerate(branches) if b not in branches[:i]]
-                made = tuple(self._sub(branch) for branch in different)
+                made = tuple(self._sub(branch) for branch in self._shaper.different(branches))
                 found.append(Combined(criterion=criterion, branches=made))
         if self._is_schema("not"):
             found.append(shapes.Not(inner=self._sub(self._schema["not"])))
         if self._is_schema("if") and (self._draft.is_modern or self._draft is Draft.DRAFT_7):
-            then, otherwise = (
-                self._optional(keyword) or Anything() for keyword in ("then", "else")
-            )
+            then, otherwise = (self._optional(keyword) or ANYTHING for keyword in ("then", "else"))
             condition = self._sub(self._schema["if"])
             found.append(
                 shapes.Conditional(condition=condition, then=then, otherwise=otherwise),
@@ -187,9 +190,9 @@ class _Maker:
         }
         if name == "integer":
             return self._number(is_required, is_integer=True)
-        return makers[name](is_required) if name in makers else Nothing()
+        return makers[name](is_required) if name in makers else NOTHING
 
-    def _text(self, is_required: bool) -> Shape:  # noqa: FBT001, a column of one signature
+    def _text(self, is_required: bool) -> Shape:  # noqa: FBT001 - a column of one signature
         pattern = self._schema.get("pattern")
         return shapes.Text(
             is_required=is_required,
@@ -197,7 +200,7 @@ class _Maker:
             pattern=pattern if isinstance(pattern, str) else None,
         )
 
-    def _number(self, is_required: bool, *, is_integer: bool = False) -> Shape:  # noqa: FBT001
+    def _number(self, is_required: bool, *, is_integer: bool = False) -> Shape:  # noqa: FBT001 - as above
         bounds = self._bounds(_NUMBER_BOUNDS)
         if self._draft is Draft.DRAFT_4:
             for plain, exclusive in (
@@ -215,7 +218,7 @@ class _Maker:
             multiple_of=multiple.value if isinstance(multiple, Numeral) else None,
         )
 
-    def _object(self, is_required: bool) -> Shape:  # noqa: FBT001
+    def _object(self, is_required: bool) -> Shape:  # noqa: FBT001 - as above
         required = self._schema.get("required")
         needs, implied = self._dependencies()
         return shapes.Object(
@@ -225,13 +228,12 @@ class _Maker:
             required=_names(required),
             patterns=self._by_name("patternProperties"),
             rest=self._rest("additionalProperties", "unevaluatedProperties"),
-            sure_rest=self._rest("additionalProperties", "unevaluatedProperties", is_sure=True),
             names=self._optional("propertyNames"),
             needs=needs,
             implied=implied,
         )
 
-    def _array(self, is_required: bool) -> Shape:  # noqa: FBT001
+    def _array(self, is_required: bool) -> Shape:  # noqa: FBT001 - as above
         in_tuple = "prefixItems" if self._draft is Draft.DRAFT_2020_12 else "items"
         items = self._schema.get(in_tuple)
         has_tuple = isinstance(items, list)
@@ -243,30 +245,29 @@ class _Maker:
         bounds = self._bounds(_ARRAY_BOUNDS)
         if contains is not None and self._draft.is_modern:
             bounds |= {"minContains": Decimal(1)} | self._bounds(("maxContains", "minContains"))
-        binds = has_tuple or beyond == "items"
+        is_moot = not has_tuple and beyond == "additionalItems"
         return shapes.Array(
             is_required=is_required,
             bounds=bounds,
             every=None if isinstance(every, Anything) else every,
             tuple=tuple(self._sub(item) for item in items) if isinstance(items, list) else (),
-            rest=self._rest(beyond, "unevaluatedItems"),
-            sure_rest=self._rest(beyond, "unevaluatedItems", is_sure=True)
-            if binds
-            else Rest(shape=Anything(), keyword=beyond),
+            rest=self._rest(beyond, "unevaluatedItems", is_moot=is_moot),
             contains=contains,
             is_unique=self._schema.get("uniqueItems") is True,
         )
 
-    def _rest(self, additional: str, unevaluated: str, *, is_sure: bool = False) -> Rest:
-        unknown = self._draft is Draft.DRAFT_2020_12 and additional == "additionalItems"
-        if self._is_schema(additional) and not unknown:
+    def _rest(self, additional: str, unevaluated: str, *, is_moot: bool = False) -> Rest:
+        is_unknown = self._draft is Draft.DRAFT_2020_12 and additional == "additionalItems"
+        if self._is_schema(additional) and not is_unknown:
             # Messages speak of additionalItems in every draft.
             keyword = "additionalItems" if additional == "items" else additional
-            return Rest(shape=self._sub(self._schema[additional]), keyword=keyword)
-        is_open_beside = is_sure and any(key in self._schema for key in _BESIDE_UNEVALUATED)
-        if self._draft.is_modern and self._is_schema(unevaluated) and not is_open_beside:
-            return Rest(shape=self._sub(self._schema[unevaluated]), keyword=unevaluated)
-        return Rest(shape=Anything(), keyword=additional)
+            shape = self._sub(self._schema[additional])
+            return Rest(shape=shape, keyword=keyword, is_sure=not is_moot)
+        if self._draft.is_modern and self._is_schema(unevaluated):
+            is_sure = not any(key in self._schema for key in _BESIDE_UNEVALUATED)
+            shape = self._sub(self._schema[unevaluated])
+            return Rest(shape=shape, keyword=unevaluated, is_sure=is_sure)
+        return Rest(shape=ANYTHING, keyword=additional)
 
     def _dependencies(self) -> tuple[dict[str, frozenset[str]], dict[str, Shape]]:
         keywords = (
