@@ -223,7 +223,11 @@ def test_a_guid_is_found_in_any_context(registry: Registry) -> None:
 
 def test_schemas_are_listed(registry: Registry) -> None:
     def listed(*args: str, **kwargs: object) -> list[tuple[str, int]]:
-        found = listings.list_schemas(registry.state, *args, **kwargs)  # type: ignore[arg-type]
+        found = listings.list_schemas(
+            registry.state,
+            *args,
+            **kwargs,  # type: ignore[arg-type]  # whatever the function takes
+        )
         return [place(one.version) for one in found]
 
     assert listed() == [(":.b:s", 1), (":.c:other", 1), (":.c:s", 1), ("s", 2)]

@@ -43,7 +43,7 @@ class AvroSchema:
         """Attributes, properties and aliases in order."""
         return _schema(normalized_model(self.model), self.known)
 
-    def rendered(self, format: str) -> str:  # noqa: A002, the query parameter's name
+    def rendered(self, format: str) -> str:  # noqa: A002 - the query parameter's name
         """The canonical text; with references put in place when *format* is "resolved"."""
         return self.resolved if format == "resolved" else self.canonical
 
@@ -75,7 +75,7 @@ class AvroFormat:
         *,
         reader: ParsedSchema,
         writer: ParsedSchema,
-        lenient: bool = False,  # noqa: ARG002, the contract's; JSON Schema alone knows it
+        lenient: bool = False,  # noqa: ARG002 - the contract's; JSON Schema alone knows it
     ) -> list[Incompatibility]:
         """Why data of *writer* cannot be read by *reader*, in Java's order; empty when it can.
 

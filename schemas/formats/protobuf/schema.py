@@ -72,7 +72,7 @@ class ProtobufSchema:
         file = normalized_file(self._scope)
         return ProtobufSchema(Scope({**self._scope.files, MAIN: file}))
 
-    def rendered(self, format: str) -> str:  # noqa: A002, the query parameter's name
+    def rendered(self, format: str) -> str:  # noqa: A002 - the query parameter's name
         """The descriptor in base64 for "serialized", the text without extensions for that."""
         if format == SERIALIZED:
             return base64.b64encode(self.descriptor.SerializeToString()).decode("ascii")

@@ -54,7 +54,7 @@ def _built() -> Path:
 
 
 def _run(command: list[str], lines: str = "") -> str:
-    done = subprocess.run(  # noqa: S603, tools of the machine with arguments of ours
+    done = subprocess.run(  # noqa: S603 - tools of the machine with arguments of ours
         command, input=lines, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
     )
     if done.returncode != 0:
