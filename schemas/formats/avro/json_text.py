@@ -16,8 +16,8 @@ from ..contract import InvalidSchema
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | Mapping[str, JsonValue] | None"
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
-DEPTH_MAX: Final = 500
-"""Objects and arrays in each other; Python's own reader stands about 900."""
+DEPTH_MAX: Final = 250
+"""Objects and arrays in each other: 60 records inside records, and little of Python's stack."""
 
 # An open string or comment takes the whole rest, so that no text is looked through twice.
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|//[^\n]*|/\*(?:.*?\*/|.*)|[\[\]{}]', re.DOTALL)
@@ -48,21 +48,9 @@ def read(text: str) -> JsonValue:
 
 def written(value: JsonValue) -> str:
     """The value as Jackson writes it."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
-        case float():
-            return written_double(value)
-        case str():
-            return quoted(value)
-        case list():
-            return "[" + ",".join(written(item) for item in value) + "]"
-        case _:
-            return "{" + ",".join(f"{quoted(k)}:{written(v)}" for k, v in value.items()) + "}"
+    parts: list[str] = []
+    _write(value, parts)
+    return "".join(parts)
 
 
 def quoted(text: str) -> str:
@@ -89,6 +77,35 @@ def written_double(number: float) -> str:
         part = "0" * -point + digits[max(point, 0) :]
         return f"{minus}{whole}.{part or '0'}"
     return f"{minus}{digits[0]}.{digits[1:] or '0'}E{point - 1}"
+
+
+def _write(value: JsonValue, parts: list[str]) -> None:
+    # One frame of Python's stack for each level, so no comprehensions.
+    match value:
+        case None:
+            parts.append("null")
+        case bool():
+            parts.append("true" if value else "false")
+        case int():
+            parts.append(str(value))
+        case float():
+            parts.append(written_double(value))
+        case str():
+            parts.append(quoted(value))
+        case list():
+            opener = "["
+            for item in value:
+                parts.append(opener)
+                _write(item, parts)
+                opener = ","
+            parts.append("]" if value else "[]")
+        case _:
+            opener = "{"
+            for key, item in value.items():
+                parts.append(f"{opener}{quoted(key)}:")
+                _write(item, parts)
+                opener = ","
+            parts.append("}" if value else "{}")
 
 
 def _without_comments(text: str) -> str:

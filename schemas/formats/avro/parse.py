@@ -7,12 +7,27 @@ stack ends somewhere.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final, TypeAlias, TypeGuard
+from typing import Final
 
-from ..contract import InvalidSchema
+from .attributes import (
+    Path,
+    aliases,
+    aliases_of_type,
+    checked_at,
+    default_double,
+    invalid,
+    is_object,
+    name_at,
+    optional_text,
+    order,
+    own_name,
+    props,
+    required_text,
+    shown,
+)
 from .canonical import shallow_text
 from .defaults import check_defaults
-from .json_text import JsonObject, JsonValue, read, written
+from .json_text import JsonObject, JsonValue, read
 from .model import (
     PRIMITIVES,
     Array,
@@ -23,14 +38,11 @@ from .model import (
     Map,
     Model,
     Named,
-    Order,
     Primitive,
     Record,
     Type,
     Union,
 )
-from .names import BadName, Name, check_space, checked, parsed
-from .numbers import parsed_double
 
 TYPE_DEPTH_MAX: Final = 100
 """Types in each other, as written; Python's stack holds more, Java's also."""
@@ -42,15 +54,6 @@ _RESERVED: Final = frozenset(
 )
 _ENUM_RESERVED: Final = _RESERVED | {"default"}
 _FIELD_RESERVED: Final = frozenset(("default", "doc", "name", "order", "type", "aliases"))
-_ORDERS: Final[Mapping[str, Order]] = {
-    "ascending": "ascending",
-    "descending": "descending",
-    "ignore": "ignore",
-}
-_SHOWN_CHARS_MAX: Final = 200
-"""How much of a bad text an error repeats."""
-
-_Path: TypeAlias = tuple[str | int, ...]
 
 
 def parse(text: str, known: Mapping[str, Definition], *, is_new: bool = False) -> Model:
@@ -76,11 +79,11 @@ class _Reading:
         self.written_here: list[Definition] = []
         self._open: set[str] = set()
         """Full names of the records around the place that is being read."""
-        self._awaited: list[tuple[str, _Path]] = []
+        self._awaited: list[tuple[str, Path]] = []
         """Names used before their types were seen, and where."""
-        self._unions: list[tuple[Union, _Path]] = []
+        self._unions: list[tuple[Union, Path]] = []
         self._depth = 0
-        self._readers: Mapping[str, Callable[[JsonObject, str | None, _Path], Type]] = {
+        self._readers: Mapping[str, Callable[[JsonObject, str | None, Path], Type]] = {
             "record": self._record,
             "error": self._record,
             "enum": self._enum,
@@ -89,10 +92,10 @@ class _Reading:
             "map": self._map,
         }
 
-    def type(self, value: JsonValue, space: str | None, path: _Path) -> Type:
+    def type(self, value: JsonValue, space: str | None, path: Path) -> Type:
         """The type that *value* is, in namespace *space*."""
         if self._depth >= TYPE_DEPTH_MAX:
-            raise _invalid(f"Types nest deeper than {TYPE_DEPTH_MAX} levels", path)
+            raise invalid(f"Types nest deeper than {TYPE_DEPTH_MAX} levels", path)
         self._depth += 1
         try:
             return self._type(value, space, path)
@@ -103,7 +106,7 @@ class _Reading:
         """What only the whole text tells: every name is defined, no branch stands twice."""
         for full, path in self._awaited:
             if full not in self.definitions:
-                raise _invalid(
+                raise invalid(
                     f'Undefined schema: "{full}"; define it, or add a reference to its schema', path
                 )
         for union, path in self._unions:
@@ -111,30 +114,30 @@ class _Reading:
             for branch in union.branches:
                 name = _branch_name(branch)
                 if name in seen:
-                    raise _invalid(f"Duplicate in union: {name}", path)
+                    raise invalid(f"Duplicate in union: {name}", path)
                 seen.add(name)
 
-    def _type(self, value: JsonValue, space: str | None, path: _Path) -> Type:
+    def _type(self, value: JsonValue, space: str | None, path: Path) -> Type:
         match value:
             case str():
                 return self._named(value, space, path)
             case list():
                 return self._union(value, space, path)
             case Mapping():
-                word = _text(value, "type", "No type", path)
+                word = required_text(value, "type", "No type", path)
                 if word in PRIMITIVES:
-                    return Primitive(PRIMITIVES[word], _props(value, _RESERVED))
+                    return Primitive(PRIMITIVES[word], props(value, _RESERVED))
                 reader = self._readers.get(word)
                 return (
                     self._named(word, space, path) if reader is None else reader(value, space, path)
                 )
             case _:
-                raise _invalid(f"Schema not yet supported: {_shown(value)}", path)
+                raise invalid(f"Schema not yet supported: {shown(value)}", path)
 
-    def _named(self, text: str, space: str | None, path: _Path) -> Type:
+    def _named(self, text: str, space: str | None, path: Path) -> Type:
         if text in PRIMITIVES:
             return Primitive(PRIMITIVES[text], {})
-        near, bare = _name(text, space, path), _name(text, None, path)
+        near, bare = name_at(text, space, path), name_at(text, None, path)
         if near.full in self.definitions or near.full in self._open:
             return Named(near)
         if bare.full in self.definitions:
@@ -142,34 +145,34 @@ class _Reading:
         self._awaited.append((near.full, path))
         return Named(near)
 
-    def _union(self, values: list[JsonValue], space: str | None, path: _Path) -> Union:
+    def _union(self, values: list[JsonValue], space: str | None, path: Path) -> Union:
         branches = []
         for index, value in enumerate(values):
             branch = self.type(value, space, (*path, index))
             if isinstance(branch, Union):
-                raise _invalid("Nested union", (*path, index))
+                raise invalid("Nested union", (*path, index))
             branches.append(branch)
         union = Union(tuple(branches))
         self._unions.append((union, path))
         return union
 
-    def _array(self, value: JsonObject, space: str | None, path: _Path) -> Array:
+    def _array(self, value: JsonObject, space: str | None, path: Path) -> Array:
         if "items" not in value:
-            raise _invalid(f"Array has no items type: {_shown(value)}", path)
+            raise invalid(f"Array has no items type: {shown(value)}", path)
         items = self.type(value["items"], space, (*path, "items"))
-        return Array(items, _props(value, _RESERVED))
+        return Array(items, props(value, _RESERVED))
 
-    def _map(self, value: JsonObject, space: str | None, path: _Path) -> Map:
+    def _map(self, value: JsonObject, space: str | None, path: Path) -> Map:
         if "values" not in value:
-            raise _invalid(f"Map has no values type: {_shown(value)}", path)
+            raise invalid(f"Map has no values type: {shown(value)}", path)
         values = self.type(value["values"], space, (*path, "values"))
-        return Map(values, _props(value, _RESERVED))
+        return Map(values, props(value, _RESERVED))
 
-    def _record(self, value: JsonObject, space: str | None, path: _Path) -> Named:
-        name = _own_name(value, space, path)
+    def _record(self, value: JsonObject, space: str | None, path: Path) -> Named:
+        name = own_name(value, space, path)
         fields = value.get("fields")
         if not isinstance(fields, list):
-            raise _invalid(f"Record has no fields: {_shown(value)}", path)
+            raise invalid(f"Record has no fields: {shown(value)}", path)
         is_outermost = name.full not in self._open
         self._open.add(name.full)
         read_fields: dict[str, Field] = {}
@@ -177,90 +180,90 @@ class _Reading:
             place = (*path, "fields", index)
             field = self._field(given, name.space, place)
             if field.name in read_fields:
-                raise _invalid(f"Duplicate field {field.name} in record {name.full}", place)
+                raise invalid(f"Duplicate field {field.name} in record {name.full}", place)
             read_fields[field.name] = field
         if is_outermost:
             self._open.remove(name.full)
         record = Record(
             name=name,
-            doc=_optional_text(value, "doc"),
+            doc=optional_text(value, "doc"),
             fields=tuple(read_fields.values()),
-            aliases=_aliases_of_type(value, name, path),
-            props=_props(value, _RESERVED),
+            aliases=aliases_of_type(value, name, path),
+            props=props(value, _RESERVED),
             is_error=value["type"] == "error",
         )
         return self._defined(record, path)
 
-    def _field(self, value: JsonValue, space: str | None, path: _Path) -> Field:
-        if not _is_object(value):
-            raise _invalid(f"No field name: {_shown(value)}", path)
-        name = _checked(_text(value, "name", "No field name", path), path)
+    def _field(self, value: JsonValue, space: str | None, path: Path) -> Field:
+        if not is_object(value):
+            raise invalid(f"No field name: {shown(value)}", path)
+        name = checked_at(required_text(value, "name", "No field name", path), path)
         if "type" not in value:
-            raise _invalid(f"No field type: {_shown(value)}", path)
+            raise invalid(f"No field type: {shown(value)}", path)
         field_type = self.type(value["type"], space, (*path, "type"))
         default = value.get("default")
         if isinstance(field_type, Primitive) and field_type.kind in ("float", "double"):
-            default = _default_double(default, path)
+            default = default_double(default, path)
         return Field(
             name=name,
             type=field_type,
-            doc=_optional_text(value, "doc"),
+            doc=optional_text(value, "doc"),
             has_default="default" in value,
             default=default,
-            order=_order(value, path),
-            aliases=_aliases(value, path),
-            props=_props(value, _FIELD_RESERVED),
+            order=order(value, path),
+            aliases=aliases(value, path),
+            props=props(value, _FIELD_RESERVED),
         )
 
-    def _enum(self, value: JsonObject, space: str | None, path: _Path) -> Named:
-        name = _own_name(value, space, path)
+    def _enum(self, value: JsonObject, space: str | None, path: Path) -> Named:
+        name = own_name(value, space, path)
         given = value.get("symbols")
         if not isinstance(given, list):
-            raise _invalid(f"Enum has no symbols: {_shown(value)}", path)
+            raise invalid(f"Enum has no symbols: {shown(value)}", path)
         symbols: dict[str, None] = {}
         for index, symbol in enumerate(given):
             place = (*path, "symbols", index)
             if not isinstance(symbol, str):
-                raise _invalid(f"Enum symbol is not a string: {_shown(symbol)}", place)
-            if _checked(symbol, place) in symbols:
-                raise _invalid(f"Duplicate enum symbol: {symbol}", place)
+                raise invalid(f"Enum symbol is not a string: {shown(symbol)}", place)
+            if checked_at(symbol, place) in symbols:
+                raise invalid(f"Duplicate enum symbol: {symbol}", place)
             symbols[symbol] = None
-        default = _optional_text(value, "default")
+        default = optional_text(value, "default")
         if default is not None and default not in symbols:
-            raise _invalid(
-                f"The Enum Default: {default} is not in the enum symbol set: {_shown(given)}", path
+            raise invalid(
+                f"The Enum Default: {default} is not in the enum symbol set: {shown(given)}", path
             )
         enum = Enum(
             name=name,
-            doc=_optional_text(value, "doc"),
+            doc=optional_text(value, "doc"),
             symbols=tuple(symbols),
             default=default,
-            aliases=_aliases_of_type(value, name, path),
-            props=_props(value, _ENUM_RESERVED),
+            aliases=aliases_of_type(value, name, path),
+            props=props(value, _ENUM_RESERVED),
         )
         return self._defined(enum, path)
 
-    def _fixed(self, value: JsonObject, space: str | None, path: _Path) -> Named:
-        name = _own_name(value, space, path)
+    def _fixed(self, value: JsonObject, space: str | None, path: Path) -> Named:
+        name = own_name(value, space, path)
         size_bytes = value.get("size")
         is_int = isinstance(size_bytes, int) and not isinstance(size_bytes, bool)
         if not isinstance(size_bytes, int) or not is_int or not 0 <= size_bytes <= FIXED_BYTES_MAX:
-            raise _invalid(f"Invalid or no size: {_shown(value)}", path)
+            raise invalid(f"Invalid or no size: {shown(value)}", path)
         fixed = Fixed(
             name=name,
-            doc=_optional_text(value, "doc"),
+            doc=optional_text(value, "doc"),
             size_bytes=size_bytes,
-            aliases=_aliases_of_type(value, name, path),
-            props=_props(value, _RESERVED),
+            aliases=aliases_of_type(value, name, path),
+            props=props(value, _RESERVED),
         )
         return self._defined(fixed, path)
 
-    def _defined(self, definition: Definition, path: _Path) -> Named:
+    def _defined(self, definition: Definition, path: Path) -> Named:
         earlier = self.definitions.setdefault(definition.name.full, definition)
         if earlier is definition:
             self.written_here.append(definition)
         elif _meaning(earlier) != _meaning(definition):
-            raise _invalid(f"Can't redefine: {definition.name.full}", path)
+            raise invalid(f"Can't redefine: {definition.name.full}", path)
         return Named(definition.name)
 
 
@@ -286,97 +289,3 @@ def _branch_name(branch: Type) -> str:
             return branch.name.full
         case _:
             return type(branch).__name__.lower()
-
-
-def _own_name(value: JsonObject, space: str | None, path: _Path) -> Name:
-    text = _text(value, "name", "No name in schema", path)
-    given = _optional_text(value, "namespace")
-    name = _name(text, space if given is None else given, path)
-    try:
-        check_space(name)
-    except BadName as error:
-        raise _invalid(str(error), path) from error
-    if name.full in PRIMITIVES:
-        raise _invalid(f"Schemas may not be named after primitives: {name.full}", path)
-    return name
-
-
-def _aliases_of_type(value: JsonObject, name: Name, path: _Path) -> tuple[Name, ...]:
-    names = (_name(alias, name.space, (*path, "aliases")) for alias in _aliases(value, path))
-    return tuple(dict.fromkeys(names))
-
-
-def _aliases(value: JsonObject, path: _Path) -> tuple[str, ...]:
-    given = value.get("aliases", [])
-    if not isinstance(given, list):
-        raise _invalid(f"aliases not an array: {_shown(value)}", path)
-    aliases: dict[str, None] = {}
-    for alias in given:
-        if not isinstance(alias, str):
-            raise _invalid(f"alias not a string: {_shown(alias)}", (*path, "aliases"))
-        aliases[alias] = None
-    return tuple(aliases)
-
-
-def _order(value: JsonObject, path: _Path) -> Order:
-    given = value.get("order", "ascending")
-    order = _ORDERS.get(given.lower()) if isinstance(given, str) else None
-    if order is None:
-        raise _invalid(
-            f"No order: {_shown(given)}; it is ascending, descending or ignore", (*path, "order")
-        )
-    return order
-
-
-def _default_double(default: JsonValue, path: _Path) -> JsonValue:
-    """As Java: a string is a number too here, so that NaN can be said."""
-    if not isinstance(default, str):
-        return default
-    number = parsed_double(default)
-    if number is None:
-        raise _invalid(f"Default is no number: {_shown(default)}", (*path, "default"))
-    return number
-
-
-def _text(value: JsonObject, key: str, error: str, path: _Path) -> str:
-    text = _optional_text(value, key)
-    if text is None:
-        raise _invalid(f"{error}: {_shown(value)}", path)
-    return text
-
-
-def _optional_text(value: JsonObject, key: str) -> str | None:
-    """None also where it is something else: Java ignores that."""
-    text = value.get(key)
-    return text if isinstance(text, str) else None
-
-
-def _props(value: JsonObject, reserved: frozenset[str]) -> JsonObject:
-    return {key: item for key, item in value.items() if key not in reserved}
-
-
-def _is_object(value: JsonValue) -> TypeGuard[JsonObject]:
-    return isinstance(value, Mapping)
-
-
-def _name(text: str, space: str | None, path: _Path) -> Name:
-    try:
-        return parsed(text, space)
-    except BadName as error:
-        raise _invalid(str(error), path) from error
-
-
-def _checked(simple: str, path: _Path) -> str:
-    try:
-        return checked(simple)
-    except BadName as error:
-        raise _invalid(str(error), path) from error
-
-
-def _shown(value: JsonValue) -> str:
-    text = written(value)
-    return text if len(text) <= _SHOWN_CHARS_MAX else f"{text[:_SHOWN_CHARS_MAX]}…"
-
-
-def _invalid(reason: str, path: _Path) -> InvalidSchema:
-    return InvalidSchema(reason, place="/" + "/".join(map(str, path)))

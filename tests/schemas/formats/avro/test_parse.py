@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.schemas.formats.avro.build import enum, field, fixed, parsed, record, refusal
+from tests.schemas.formats.avro.build import Json, enum, field, fixed, parsed, record, refusal
 
 from headwater.schemas.formats.avro import AVRO
 from headwater.schemas.formats.contract import InvalidSchema
@@ -95,10 +95,43 @@ def test_types_nest_a_hundred_deep(depth: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 100_000, '{"a":' * 100_000, '{"type":"int","x":' + "[" * 600]
+    "text", ["[" * 100_000, '{"a":' * 100_000, '{"type":"int","x":' + "[" * 250]
 )
 def test_json_that_nests_too_deep_is_refused(text: str) -> None:
-    assert refusal(text).reason == "JSON nests deeper than 500 levels"
+    assert refusal(text).reason == "JSON nests deeper than 250 levels"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "int", "x": "DEEP"},
+        record("R", field("f", "double", default="DEEP")),
+        record("R", field("f", {"type": "map", "values": "int"}, default={"k": "DEEP"})),
+    ],
+)
+def test_what_nests_as_deep_as_it_may_goes_all_the_way(schema: Json) -> None:
+    """With much of the stack in use already, as it is behind a server."""
+    text = json.dumps(schema)
+    room = 250 - text.partition('"DEEP"')[0].count("{") - 1  # one level is the list of fields
+    deep = '[{"k":' * (room // 2) + "1" + "}]" * (room // 2)
+
+    def whole(frames: int) -> str:
+        if frames:
+            return whole(frames - 1)
+        return AVRO.parse(text.replace('"DEEP"', deep), {}).normalized().rendered("resolved")
+
+    assert whole(150).count('"k"') >= room // 2
+
+
+def test_types_nest_through_names_as_deep_as_they_may() -> None:
+    chain = [record(f"R{index}", field("f", f"R{index + 1}")) for index in range(98)]
+
+    def whole(frames: int) -> str:
+        return (
+            whole(frames - 1) if frames else parsed([*chain, record("R98")]).normalized().canonical
+        )
+
+    assert whole(150).count("record") == 99
 
 
 @pytest.mark.parametrize("text", ['"\\"' * 300_000, "/*" * 300_000, "//" * 300_000, '"' + "\\" * 9])
