@@ -20,6 +20,8 @@ from .notify import Notify
 
 MODULE: Final = "headwater.core_log.server.cleaner_process"
 
+END_SECONDS: Final = 2.0
+"""How long the process may take to end once it has nobody to work for."""
 IDLE_SECONDS: Final = 60.0
 """A process at rest costs some 40 MB, its start half a second."""
 
@@ -132,8 +134,16 @@ class CleanerProcess:
         running, self._running = self._running, None
         if running is None:
             return ""
-        if running.process.returncode is None:
-            running.process.kill()
-        code = await running.process.wait()
+        process = running.process
+        if process.returncode is None:
+            assert process.stdin is not None
+            process.stdin.close()  # with which it ends by itself, if it has not yet
+            try:
+                await asyncio.wait_for(process.wait(), END_SECONDS)
+            except TimeoutError:
+                # Not at once: asking the system to kill a process that has just ended takes the
+                # exit code away from who waits for it.
+                process.kill()
+        code = await process.wait()
         await running.listener
         return f"signal {-code}" if code < 0 else f"exit code {code}"
