@@ -72,6 +72,8 @@ def typed(dice: random.Random, draft: str, depth: int, name: str) -> dict[str, A
             members(dice, draft, depth, made)
         case "array":
             items(dice, draft, depth, made)
+        case _:
+            pass  # booleans and null have no keywords
     speaks = len(made) > 1 and not made.keys() & {"enum", "const"}
     if speaks and dice.random() < 0.1:
         del made["type"]

@@ -32,7 +32,7 @@ def market(size: int, first_id: str) -> dict[str, Any]:
     """Types that all refer to all, in unions written out at every place."""
     names = [f"T{index}" for index in range(size)]
     union = {"oneOf": [{"$ref": f"#/definitions/{name}"} for name in names]}
-    types = {
+    types: dict[str, Any] = {
         name: {
             "type": "object",
             "properties": {
@@ -130,7 +130,7 @@ def test_too_many_questions_are_refused() -> None:
 def test_patterns_that_explode_cost_no_time() -> None:
     """Python's own engine would not come back."""
     writer = {"properties": {"a" * 60: {"type": "string"}}, "additionalProperties": False}
-    reader = {"patternProperties": {"^(?=(a+)+$)(a|a)*b$": {}, "(a*)*c": {}}}
+    reader: dict[str, Any] = {"patternProperties": {"^(?=(a+)+$)(a|a)*b$": {}, "(a*)*c": {}}}
 
     told(writer, {**writer, **reader})
     told({**writer, **reader}, {"properties": {"a" * 50: {"type": "string"}}})
