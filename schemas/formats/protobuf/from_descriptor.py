@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from google.protobuf import descriptor_pb2 as pb
+from google.protobuf.message import Message as AnyMessage
 
 from ..contract import InvalidSchema
 from .elements import (
@@ -57,10 +58,13 @@ def file_of(proto: pb.FileDescriptorProto, dependencies: Mapping[str, bytes]) ->
     *dependencies* are serialized descriptors by path, each after what it needs: they say what the
     extension fields in options are called; without them such options are left out, as Confluent
     does. Names are taken as they are: whoever makes text of the file parses it again.
-    Raises InvalidSchema for editions and for a descriptor that no text describes.
+    Raises InvalidSchema for editions, for strings that are no UTF-8 (proto2 lets them through, as
+    bytes) and for a descriptor that no text describes.
     """
     if proto.syntax not in ("", "proto2", "proto3"):
         raise InvalidSchema(f"{proto.syntax} is not supported: use proto2 or proto3")
+    if not _is_text(proto):
+        raise InvalidSchema("a string of the descriptor is no UTF-8")
     return _FileReader(proto, OptionTexts(proto, dependencies)).file()
 
 
@@ -238,10 +242,23 @@ def unescaped(text: str) -> str:
     Raises InvalidSchema when it is not in C's escapes.
     """
     reader = Reader(f'"{text}"')
-    value = reader.string("a default of bytes")
+    value = reader.string("a default of bytes", may_be_bytes=True)
     if reader.kind is not TokenKind.END:
         raise InvalidSchema(f"default of bytes is not escaped: {text!r}")
     return value
+
+
+def _is_text(message: AnyMessage) -> bool:
+    """Whether every string in *message* is one; parsing has bounded the depth."""
+    for field, value in message.ListFields():
+        values = value if field.is_repeated else (value,)
+        if field.type == field.TYPE_STRING:
+            is_text = not any(isinstance(one, bytes) for one in values)
+        else:
+            is_text = field.type != field.TYPE_MESSAGE or all(map(_is_text, values))
+        if not is_text:
+            return False
+    return True
 
 
 def _range(first: int, last: int) -> int | NumberRange:

@@ -71,7 +71,7 @@ def _read_value(reader: Reader) -> Value:
 
 def _read_scalar(reader: Reader) -> Scalar:
     if reader.kind is TokenKind.STRING:
-        return Scalar(ValueKind.STRING, reader.string("a value"))
+        return Scalar(ValueKind.STRING, reader.string("a value", may_be_bytes=True))
     sign = "-" if reader.accept("-") else ""
     if reader.kind in (TokenKind.INTEGER, TokenKind.FLOAT):
         return Scalar(ValueKind.NUMBER, sign + reader.take())

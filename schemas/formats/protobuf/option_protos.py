@@ -6,6 +6,7 @@ What nobody can interpret stays ``uninterpreted_option``: Confluent's registry a
 files that it was never given.
 """
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +14,7 @@ from google.protobuf import descriptor_pb2 as pb
 from google.protobuf import descriptor_pool, message_factory, text_encoding, text_format
 
 from .elements import Aggregate, ListValue, NamePart, Option, Scalar, Value, ValueKind
-from .reader import whole_number
+from .reader import DIGITS_MAX, whole_number
 from .scope import Scope
 
 
@@ -114,7 +115,7 @@ def _scalar(value: Scalar) -> str:
 def decimal_text(text: str) -> str:
     """A whole number in tens; other numbers as they are."""
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
-    if not digits[:1].isdigit() or not digits.isalnum():
+    if not digits[:1].isdigit() or not digits.isalnum() or len(digits) > DIGITS_MAX:
         return text
     if not digits.isdigit() and digits[:2] not in ("0x", "0X"):
         return text  # 1e5, 2f
@@ -140,14 +141,13 @@ def _uninterpreted(option: Option) -> pb.UninterpretedOption:
 
 
 def _set_number(proto: pb.UninterpretedOption, text: str) -> None:
-    try:
-        number = int(text)
-    except ValueError:
-        proto.double_value = float(text.rstrip("fF") or text)
-        return
-    if 0 <= number < 2**64:
+    number = int(text) if len(text) <= DIGITS_MAX and text.lstrip("-").isdigit() else None
+    if number is not None and 0 <= number < 2**64:
         proto.positive_int_value = number
-    elif -(2**63) <= number < 0:
+    elif number is not None and -(2**63) <= number < 0:
         proto.negative_int_value = number
     else:
-        proto.double_value = float(number)
+        try:
+            proto.double_value = float(text.rstrip("fF"))
+        except ValueError:  # a hexadecimal number that no type holds
+            proto.double_value = math.inf

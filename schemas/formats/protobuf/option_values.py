@@ -127,9 +127,7 @@ def _single(field: FieldDescriptor, value: Any) -> Value:
         assert field.enum_type is not None
         known = field.enum_type.values_by_number.get(value)
         return _number(str(value)) if known is None else Scalar(ValueKind.IDENTIFIER, known.name)
-    if field.type == field.TYPE_STRING:
-        return Scalar(ValueKind.STRING, value)
-    if field.type == field.TYPE_BYTES:
+    if field.type in (field.TYPE_STRING, field.TYPE_BYTES):
         return _text(value)
     if field.type == field.TYPE_DOUBLE:
         return _number(double_text(value))
@@ -178,5 +176,7 @@ def _number(text: str) -> Scalar:
     return Scalar(kind, text)
 
 
-def _text(value: bytes) -> Scalar:
-    return Scalar(ValueKind.STRING, value.decode("utf-8", "surrogateescape"))
+def _text(value: bytes | str) -> Scalar:
+    """proto2's strings are bytes where they are no UTF-8."""
+    text = value if isinstance(value, str) else value.decode("utf-8", "surrogateescape")
+    return Scalar(ValueKind.STRING, text)

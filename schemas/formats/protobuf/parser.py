@@ -36,7 +36,7 @@ from .elements import (
 )
 from .lexer import TokenKind
 from .option_parser import read_bracketed_options, read_option_statement
-from .reader import Reader
+from .reader import Reader, is_text
 
 INTEGER_TYPES: Final = frozenset(
     f"{kind}{bits}" for kind in ("int", "uint", "sint", "fixed", "sfixed") for bits in (32, 64)
@@ -376,8 +376,8 @@ def _split(
             value = option.value
             if json_name is not None or not isinstance(value, Scalar):
                 reader.fail("a field has one json_name, a string", at=option.at)
-            if value.kind is not ValueKind.STRING:
-                reader.fail("json_name is a string", at=option.at)
+            if value.kind is not ValueKind.STRING or not is_text(value.text):
+                reader.fail("json_name is a string of UTF-8", at=option.at)
             json_name = value.text
         else:
             others.append(option)

@@ -14,6 +14,8 @@ NESTING_MAX: Final = 32
 """Messages in messages and values in values: protoc's own bound for messages."""
 NAME_PARTS_MAX: Final = 32
 """Names between dots; looking for a name costs as many steps."""
+DIGITS_MAX: Final = 40
+"""No type holds more than 22; Python refuses to print thousands, and reads them slowly."""
 
 
 class Reader:
@@ -104,30 +106,43 @@ class Reader:
         self._lexer.advance()
         return value
 
-    def string(self, what: str) -> str:
+    def string(self, what: str, *, may_be_bytes: bool = False) -> str:
         """Take a string, or several that stand side by side and make one.
 
-        Bytes that are no UTF-8 become lone surrogates, as ``surrogateescape`` does.
+        Bytes that are no UTF-8 become lone surrogates, as ``surrogateescape`` does, where they
+        are allowed. Raises when they are not, or when something else is there.
         """
+        at = self.at
         parts = []
         while self.kind is TokenKind.STRING:
             parts.append(self._lexer.unquoted())
             self._lexer.advance()
         if not parts:
             self.fail(f"expected {what} in quotes, found {self.found()}")
-        return b"".join(parts).decode("utf-8", "surrogateescape")
+        text = b"".join(parts).decode("utf-8", "surrogateescape")
+        if not may_be_bytes and not is_text(text):
+            self.fail(f"{what} is no UTF-8", at=at)
+        return text
 
     def found(self) -> str:
         """The present token for an error message."""
         return "end of file" if self.kind is TokenKind.END else repr(self.text[:40])
 
 
+def is_text(text: str) -> bool:
+    """Whether *text* was UTF-8, without lone surrogates."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def whole_number(text: str) -> int | None:
-    """What ``017``, ``0x1F`` or ``31`` stands for; None for an octal with an 8 or a 9."""
+    """What ``017``, ``0x1F`` or ``31`` stands for; None for an octal with an 8 or a 9.
+
+    More than DIGITS_MAX digits are one number past every bound.
+    """
+    if text[0] == "0" and text[1:].isdigit() and set(text) & {"8", "9"}:
+        return None
+    if len(text) > DIGITS_MAX:
+        return int("9" * DIGITS_MAX)
     if text[:2] in ("0x", "0X"):
         return int(text, 16)
-    if text[0] == "0" and text != "0":
-        return None if set(text) & {"8", "9"} else int(text, 8)
-    # A number of any length would cost quadratic time; ten digits are past every bound here,
-    # twenty past every option's.
-    return int(text) if len(text) <= 40 else 10**40
+    return int(text, 8 if text[0] == "0" else 10)

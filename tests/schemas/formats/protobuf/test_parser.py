@@ -10,8 +10,8 @@ from headwater.schemas.formats.protobuf.elements import (
     Import,
     ImportKind,
     Message,
+    Option,
     ProtoFile,
-    Reserved,
     Scalar,
     ValueKind,
     of_kind,
@@ -87,8 +87,8 @@ def test_numbers_of_enums_may_be_negative() -> None:
 )
 def test_strings(written: str, text: str) -> None:
     """Escapes make bytes; bytes that are no UTF-8 stay distinguishable."""
-    (message,) = of_kind(parse_file(f"message A {{ reserved {written}; }}").body, Message)
-    assert message.body == (Reserved(values=(text,)),)
+    (option,) = of_kind(parse_file(f"option a = {written};").body, Option)
+    assert option.value == Scalar(ValueKind.STRING, text)
 
 
 def test_default_and_json_name_are_no_options() -> None:
@@ -123,7 +123,11 @@ BROKEN = [
         2,
         39,
     ),
-    (P3 + "message A { int32 b = 1 [json_name = c]; }", "json_name is a string", 2, 26),
+    (P3 + "message A { int32 b = 1 [json_name = c]; }", "json_name is a string of UTF-8", 2, 26),
+    (P3 + "message A { int32 b = 1 [json_name = '\\xff']; }", "json_name is a string of", 2, 26),
+    ('import "\\xff";', "a path is no UTF-8", 1, 8),
+    ('message A { reserved "a", "\\xff"; }', "a reserved name is no UTF-8", 1, 27),
+    (P3 + f"message A {{ int32 b = 0x{'f' * 9999}; }}", "a field's number is 9999", 2, 23),
     (P3 + "message A { map<float, int32> b = 1; }", "keys of a map are integers, bool or", 2, 17),
     (P3 + "message A { repeated map<int32, int32> b = 1; }", "a map has no label", 2, 13),
     (P3 + "message A { oneof o { map<int32, int32> b = 1; } }", "a map has no label", 2, 23),
