@@ -66,7 +66,10 @@ _Token: TypeAlias = str | int
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in the reader we are: a chain, told as a pointer only where there is a reason to."""
+    """Where in the reader we are: a chain, told as a pointer only where there is a reason to.
+
+    Its tokens are the specification's words and indexes; none needs a JSON pointer's escapes.
+    """
 
     outer: "_Place | None" = None
     token: _Token = ""
@@ -79,7 +82,7 @@ class _Place:
         tokens: list[str] = []
         place: _Place = self
         while place.outer is not None:
-            tokens.append(str(place.token).replace("~", "~0").replace("/", "~1"))
+            tokens.append(str(place.token))
             place = place.outer
         return "/" + "/".join(reversed(tokens))
 

@@ -134,6 +134,16 @@ def test_nothing_rests_on_what_was_refuted() -> None:
         _read(value, writer, record("m.A", field("b", record("n.B", field("a", ["null", needy])))))
 
 
+def test_places_are_told_from_the_root() -> None:
+    """Java would tell the second as "/name": it met the pair in the union first."""
+    reader = record("R", field("a", ["null", record("New")]), field("b", "New"))
+    writer = record("R", field("a", record("Old")), field("b", "Old"))
+    assert reasons(reader, writer) == [
+        ("MISSING_UNION_BRANCH", "/fields/0/type"),
+        ("NAME_MISMATCH", "/fields/1/type/name"),
+    ]
+
+
 def test_recursive_types_are_compared_once() -> None:
     tree = record("T", field("left", ["null", "T"]), field("right", ["null", "T"]))
     grown = {**tree, "fields": [*tree["fields"], field("n", "int", default=0)]}
@@ -178,7 +188,8 @@ def test_reasons_that_double_end_somewhere() -> None:
 
 def test_work_ends_somewhere() -> None:
     """A union against a union is the product of both: past the bound the answer is no."""
-    model = parsed([fixed(f"F{index}", 1) for index in range(60)]).model
+    fields = [field(f"f{index}", "int") for index in range(10)]
+    model = parsed([record(f"R{index}", *fields) for index in range(60)]).model
     whole = compatibility.incompatibilities(reader=model, writer=model, steps_max=10_000)
     assert whole == []
     (one,) = compatibility.incompatibilities(reader=model, writer=model, steps_max=1_000)
