@@ -53,18 +53,21 @@ def findings(writer: Shape, reader: Shape, ask: Ask) -> Iterator[Finding]:
 def _typed_findings(writer: Typed, reader: Typed, ask: Ask) -> Iterator[Finding]:
     if reader.is_required and not writer.is_required:
         yield Change("TYPE_NARROWED")
-    yield from bound_findings(writer, reader)
-    match writer, reader:
+    match writer, reader:  # in Confluent's order of telling
         case Text(), Text():
+            yield from bound_findings(writer, reader)
             yield from _text_findings(writer, reader)
         case Number(), Number():
+            yield from bound_findings(writer, reader)
             yield from multiple_findings(writer, reader)
             if reader.is_integer and not writer.is_integer:
                 yield Change("TYPE_NARROWED")
         case Object(), Object():
             yield from object_findings(writer, reader, ask)
+            yield from bound_findings(writer, reader)
         case Array(), Array():
             yield from array_findings(writer, reader, ask)
+            yield from bound_findings(writer, reader)
         case _:
             raise AssertionError(writer)  # of one type, and there are four
 
@@ -113,8 +116,9 @@ def _combined_findings(writer: Combined, reader: Combined, ask: Ask) -> Iterator
     is_kept = (
         writer.criterion is reader.criterion
         or reader.criterion is Criterion.ANY
-        or (reader.criterion is Criterion.ONE and singles[0])
         or singles == (True, True)
+        or (reader.criterion is Criterion.ONE and singles[0])
+        or (writer.criterion is Criterion.ALL and singles[1])
     )
     if not is_kept:
         yield Change("COMBINED_TYPE_CHANGED")
@@ -122,7 +126,7 @@ def _combined_findings(writer: Combined, reader: Combined, ask: Ask) -> Iterator
     more = len(reader.branches) - len(writer.branches)
     if more > 0 and reader.criterion is Criterion.ALL:
         yield Change("PRODUCT_TYPE_EXTENDED")
-    if more < 0 and reader.criterion is not Criterion.ALL:
+    if more < 0 and writer.criterion is not Criterion.ALL:
         yield Change("SUM_TYPE_NARROWED")
     edges = [
         [index for index, to in enumerate(reader.branches) if ask(branch, to)]

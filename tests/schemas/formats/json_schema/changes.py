@@ -189,6 +189,12 @@ BREAKING = [
         {"S_1": 1},
     ),
     Breaking(
+        *("SCHEMA_ADDED", "#/patternProperties/_1$"),
+        {**closed(), "patternProperties": {"^S_": NUMBER}},
+        {**closed(), "patternProperties": {"^S_": NUMBER, "_1$": STRING}},
+        {"S_1": 1},
+    ),
+    Breaking(
         *("SCHEMA_ADDED", "#/propertyNames"),
         properties(),
         {**properties(), "propertyNames": {"maxLength": 1}},
@@ -235,6 +241,12 @@ BREAKING = [
         ["a", "b"],
     ),
     Breaking(
+        *("TYPE_NARROWED", "#/contains"),
+        {**MODERN, "type": "array", "contains": INTEGER, "maxContains": 1},
+        {**MODERN, "type": "array", "contains": NUMBER, "maxContains": 1},
+        [1, 1.5],
+    ),
+    Breaking(
         *("UNIQUE_ITEMS_ADDED", "#/uniqueItems"),
         {"type": "array"},
         {"type": "array", "uniqueItems": True},
@@ -272,6 +284,18 @@ BREAKING = [
         {**MODERN, "prefixItems": [True]},
         {**MODERN, "prefixItems": [True], "items": False},
         [1, 1],
+    ),
+    Breaking(
+        *("ADDITIONAL_ITEMS_NARROWED", "#/additionalItems"),
+        {"type": "array", "additionalItems": STRING},
+        items(True, rest=STRING),
+        [1, 1],
+    ),
+    Breaking(
+        *("COMBINED_TYPE_CHANGED", "#/"),
+        {"anyOf": [STRING, NUMBER]},
+        {"oneOf": [{"maxLength": 5}, {"maximum": 5}]},
+        "a",
     ),
     Breaking(
         *("ADDITIONAL_ITEMS_NARROWED", "#/additionalItems"),

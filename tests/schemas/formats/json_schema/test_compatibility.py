@@ -90,6 +90,9 @@ def test_a_change_is_told_where_it_lies(case: Breaking) -> None:
         pytest.param(STRING, {"oneOf": [NUMBER, STRING]}, id="single to oneOf"),
         pytest.param({"type": ["object"]}, {"type": ["object", "array"]}, id="a type more"),
         pytest.param({"oneOf": [STRING]}, {"allOf": [STRING]}, id="singletons of any kind"),
+        pytest.param({"allOf": [STRING, {"maxLength": 2}]}, {"oneOf": [STRING]}, id="one of all"),
+        pytest.param({"allOf": [INTEGER, NUMBER]}, {"anyOf": [NUMBER]}, id="fewer, of an allOf"),
+        pytest.param({"oneOf": [STRING]}, {"oneOf": [NUMBER, STRING]}, id="oneOf extended"),
         pytest.param({"oneOf": [STRING, NUMBER]}, {"anyOf": [NUMBER, STRING]}, id="oneOf to anyOf"),
         pytest.param({"anyOf": [STRING, STRING]}, {"anyOf": [STRING]}, id="twice the same branch"),
         pytest.param(closed(a=STRING), closed(a=STRING, b=NUMBER), id="optional to closed"),
@@ -193,6 +196,27 @@ def test_a_brace_in_a_name_is_no_placeholder_of_the_path() -> None:
 
     assert change.path == "#/properties/{path}"
     assert change.message.count("{path}") == 1
+
+
+def test_the_changes_of_one_object_are_told_in_the_registry_s_order() -> None:
+    """Required members, properties, dependencies, strangers, sizes."""
+    writer = {**partial(NUMBER, a=STRING), "maxProperties": 3}
+    reader = {
+        "maxProperties": 2,
+        "additionalProperties": STRING,
+        "dependencies": {"a": ["b"]},
+        "properties": {"a": NUMBER},
+        "required": ["a"],
+        "type": "object",
+    }
+
+    assert [kind for kind, _ in told(writer, reader)] == [
+        "REQUIRED_ATTRIBUTE_ADDED",
+        "TYPE_CHANGED",
+        "DEPENDENCY_ARRAY_ADDED",
+        "TYPE_CHANGED",
+        "MAX_PROPERTIES_DECREASED",
+    ]
 
 
 def test_every_change_is_told_in_the_order_of_the_schema() -> None:
