@@ -117,10 +117,10 @@ class _Builder:
 
     def _add_imports(self, path: str) -> None:
         proto = self.proto
-        for used in self._file.imports:
-            if used.path not in self._scope.files or used.path in proto.dependency:
-                continue
-            index = len(proto.dependency)
+        by_path = {used.path: used for used in reversed(self._file.imports)}
+        there = (by_path.pop(used.path, None) for used in self._file.imports)
+        used_files = [used for used in there if used is not None and used.path in self._scope.files]
+        for index, used in enumerate(used_files):
             proto.dependency.append(used.path)
             if used.kind is ImportKind.PUBLIC:
                 proto.public_dependency.append(index)

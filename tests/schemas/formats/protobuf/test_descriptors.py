@@ -61,6 +61,12 @@ def test_an_import_that_is_not_there_is_left_out() -> None:
     assert not proto.dependency
 
 
+def test_an_import_that_is_there_twice_counts_once() -> None:
+    text = 'import "parts/leaf.proto"; import public "parts/leaf.proto"; message A {}'
+    proto = described(text)
+    assert (list(proto.dependency), list(proto.public_dependency)) == (["parts/leaf.proto"], [])
+
+
 def test_known_types_need_no_import() -> None:
     """Confluent's registry resolves them, so the descriptor has to depend on their files."""
     text = 'syntax = "proto3"; message A { google.protobuf.Timestamp at = 1; }'
