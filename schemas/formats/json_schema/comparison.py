@@ -127,6 +127,14 @@ class Comparison:
             return finding.kind not in self._tolerated
         return not self.ask(finding.writer, finding.reader, pair)
 
+    def _broken(self, pair: Pair) -> list[Finding]:
+        """All that breaks readers in *pair*; its verdict needed only one of them."""
+        while True:
+            broken = [f for f in self._findings(pair) if self._breaks(f, pair)]
+            if not self._todo:
+                return broken
+            self._settle_all()  # pairs that nobody had asked for yet
+
     def _told(self, writer: Shape, reader: Shape) -> Iterator[Incompatibility]:
         """Depth first, in the order of the rules; a pair inside itself is told once."""
         visited: set[Pair] = set()
@@ -148,8 +156,7 @@ class Comparison:
             if inside.depth > TOLD_DEPTH_MAX:
                 stack.append((Change("TYPE_CHANGED"), inside))
                 continue
-            broken = [f for f in self._findings(pair) if self._breaks(f, pair)]
-            stack.extend((f, inside) for f in reversed(broken))
+            stack.extend((f, inside) for f in reversed(self._broken(pair)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,14 +84,11 @@ def _added(name: str, writer: Object, reader: Object, ask: Ask) -> Iterator[Find
     is_required = name in reader.required and name not in writer.required
     cover = _cover(writer, writer.rest.promised, name, ask)
     if isinstance(cover, Anything):
-        if isinstance(shape, Anything):
-            return
-        if not is_required:
-            yield Change("OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", path)
-        elif shape.has_default:
-            yield Change("REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_OPEN_CONTENT_MODEL", path)
-        else:
+        if is_required and not shape.has_default:
             yield Change("REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", path)
+        elif not isinstance(shape, Anything):
+            how = "REQUIRED_PROPERTY_WITH_DEFAULT" if is_required else "OPTIONAL_PROPERTY"
+            yield Change(f"{how}_ADDED_TO_OPEN_CONTENT_MODEL", path)
         return
     if not isinstance(cover, Nothing):
         yield Nested(cover, shape, path)

@@ -114,6 +114,12 @@ BREAKING = [
         {},
     ),
     Breaking(
+        *("REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", "#/properties/a"),
+        properties(),
+        {**properties(a={}), "required": ["a"]},
+        {},
+    ),
+    Breaking(
         *("REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_OPEN_CONTENT_MODEL", "#/properties/a"),
         properties(),
         {**properties(a={"type": "string", "default": ""}), "required": ["a"]},
@@ -334,6 +340,12 @@ BREAKING = [
         {"if": STRING, "then": {"const": "a"}},
         {"if": NUMBER, "then": {"const": "a"}},
         1,
+    ),
+    Breaking(
+        *("COMBINED_TYPE_SUBSCHEMAS_CHANGED", "#/if"),
+        {"if": INTEGER, "then": {"minimum": 1}},
+        {"if": NUMBER, "then": {"minimum": 1}},
+        0.5,
     ),
     Breaking(
         *("MINIMUM_INCREASED", "#/then/minimum"),
