@@ -8,10 +8,10 @@ the same answer in whatever order the pairs come. No recursion: as deep as refer
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol, TypeAlias
 
-from ..contract import Incompatibility, InvalidSchema
+from ..contract import Incompatibility
 from .kinds import TOLERATED_BY_LENIENT, Change
 from .patterns import matches
 from .shapes import Anything, Nothing, Shape, settled
@@ -26,6 +26,16 @@ TOLD_DEPTH_MAX: Final = 100
 """Pairs inside pairs that an answer leads through; what lies deeper is told there."""
 _REVISITS_MAX: Final = 2_000
 """Times that an answer leads through a pair again, by another path."""
+
+
+_GIVEN_UP: Final = (
+    f"the schemas are too entangled: the comparison gave up after {QUESTIONS_MAX} questions; "
+    "split them, or make their unions and patterns fewer"
+)
+
+
+class _TooEntangledError(Exception):
+    """More questions than one comparison may ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +82,25 @@ class Comparison:
     def incompatibilities(self, writer: Shape, reader: Shape) -> list[Incompatibility]:
         """Every change that breaks readers, by the way to it from the roots.
 
-        Raises InvalidSchema when the two are too entangled to be compared.
+        Two that are too entangled to be compared count as incompatible, and the hint says so.
         """
-        if self.ask(writer, reader):
-            self._settle_all()
-        return list(self._told(writer, reader))
+        try:
+            if self.ask(writer, reader):
+                self._settle_all()
+            return list(self._told(writer, reader))
+        except _TooEntangledError:
+            told = Change("COMBINED_TYPE_SUBSCHEMAS_CHANGED").told(())
+            return [replace(told, hint=_GIVEN_UP)]
 
     def matches(self, pattern: str, name: str) -> bool:
-        """Does *pattern* occur in *name*? Raises InvalidSchema after too many questions."""
+        """Does *pattern* occur in *name*?"""
         self._pay(_MATCH_COST)
         return matches(pattern, name)
 
     def ask(self, writer: Shape, reader: Shape, asker: Pair | None = None) -> bool:
         """Does *writer* suit *reader*, as far as known now?
 
-        *asker* is looked at again when that changes. Raises InvalidSchema after too many questions.
+        *asker* is looked at again when that changes.
         """
         self._pay(1)
         pair = settled(writer), settled(reader)
@@ -103,7 +117,7 @@ class Comparison:
     def _pay(self, cost: int) -> None:
         self._questions += cost
         if self._questions > QUESTIONS_MAX:
-            raise InvalidSchema("the schemas are too entangled to be compared")
+            raise _TooEntangledError
 
     def _put(self, pair: Pair) -> None:
         if pair not in self._waiting:

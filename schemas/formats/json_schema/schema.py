@@ -89,10 +89,7 @@ class JsonSchemaFormat:
     def incompatibilities(
         self, *, reader: ParsedSchema, writer: ParsedSchema, lenient: bool = False
     ) -> list[Incompatibility]:
-        """Why *reader* may refuse what *writer* allows; empty when it does not.
-
-        Raises InvalidSchema when the two are too entangled to be compared.
-        """
+        """Why *reader* may refuse what *writer* allows; empty when it does not."""
         assert isinstance(reader, JsonSchema)
         assert isinstance(writer, JsonSchema)
         comparison = Comparison(findings, is_lenient=lenient)
