@@ -26,6 +26,7 @@ PAIR = record("S", field("a", "int", default=1), field("b", "int"))
         (PAIR, {}),
         (PAIR, {"b": "x"}),
         (PAIR, []),
+        (record("S", field("n", ["null", "int"])), {}),
         (enum("E", "A"), 1),
     ],
 )
