@@ -21,7 +21,7 @@ DEPTH_MAX: Final = 250
 
 # An open string or comment takes the whole rest, so that no text is looked through twice.
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|//[^\n]*|/\*(?:.*?\*/|.*)|[\[\]{}]', re.DOTALL)
-_VISIBLE: Final = re.compile(r"[^\n]")
+_VISIBLE: Final = re.compile(r"[^\n]+")
 _ESCAPED: Final = re.compile(r'[\x00-\x1f"\\]')
 _SHORT_ESCAPES: Final = {
     '"': '\\"',
@@ -121,7 +121,7 @@ def _without_comments(text: str) -> str:
         elif token in ("]", "}"):
             depth -= 1
         elif token[0] == "/":
-            return _VISIBLE.sub(" ", token)
+            return _VISIBLE.sub(lambda line: " " * len(line[0]), token)  # places stay
         return token
 
     return _TOKEN.sub(seen, text)

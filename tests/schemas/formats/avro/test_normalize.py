@@ -18,7 +18,7 @@ def test_order_is_confluents(entry: Json) -> None:
     assert AVRO.parse(entry["text"], {}).normalized().canonical == entry["normalized"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_normalizing_twice_is_as_good_as_once(pick: Random) -> None:
     once = drawn(SchemaMaker(pick).schema()).normalized()
@@ -26,7 +26,7 @@ def test_normalizing_twice_is_as_good_as_once(pick: Random) -> None:
     assert AVRO.parse(once.canonical, {}).normalized() == once
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_order_does_not_matter_to_it(pick: Random) -> None:
     schema = SchemaMaker(pick).schema()

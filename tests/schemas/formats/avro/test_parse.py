@@ -68,7 +68,7 @@ def test_a_name_means_the_record_around_it_first() -> None:
     schema = parsed([record("R"), record("a.R", field("f", ["null", "R"]))])
     assert '{"name":"f","type":["null","R"]}' in schema.canonical
     reader = parsed([record("R"), record("a.R", field("f", ["null", "a.R"]))])
-    assert reader.canonical == schema.canonical
+    assert reader == schema  # their texts are the same either way
 
 
 def test_a_type_may_be_defined_again_if_it_stays_the_same() -> None:
@@ -83,6 +83,10 @@ def test_a_type_may_be_defined_again_if_it_stays_the_same() -> None:
 def test_comments_pass_but_not_in_strings() -> None:
     text = '/* a */ {"type": // "b"\n "int", "x": "/* c */"} // d'
     assert AVRO.parse(text, {}).canonical == '{"type":"int","x":"/* c */"}'
+
+
+def test_comments_do_not_move_places() -> None:
+    assert refusal("/* a\n b */ {,}").place == "line 2, column 8"
 
 
 @pytest.mark.parametrize("depth", [99, 100])
@@ -135,7 +139,7 @@ def test_types_nest_through_names_as_deep_as_they_may() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['"' + '\\"' * 300_000, "/* " * 300_000, "// " * 300_000, '"' + "\\" * 9]
+    "text", ['"' + '\\"' * 100_000, "/* " * 100_000, "// " * 100_000, '"' + "\\" * 9]
 )
 def test_what_is_left_open_is_read_once(text: str) -> None:
     """Looked at again from each place in it, this would take minutes."""

@@ -5,7 +5,7 @@ import struct
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.schemas.formats.avro import names
@@ -15,10 +15,11 @@ from headwater.schemas.formats.avro.numbers import narrowed, parsed_double
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=10,
+    max_leaves=5,
 )
 
 
+@settings(max_examples=40)
 @given(JSON_VALUES.filter(lambda value: "Infinity" not in json.dumps(value)))
 def test_what_is_written_reads_back(value: Any) -> None:
     assert read(written(value)) == json.loads(written(value)) == value
