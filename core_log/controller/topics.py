@@ -104,9 +104,12 @@ def delete_topics(
     states = [*request.topics, *(DeleteTopicState(name=name) for name in request.topic_names)]
     records: list[Message] = []
     results: list[DeletableTopicResult] = []
+    twice = _given_by_name_and_id(image, states)
     for state, is_duplicate in _occurring(states):
         try:
             topic = _to_delete(image, state, config, is_duplicate=is_duplicate)
+            if topic.topic_id in twice:
+                raise _refused("The provided topic name maps to an ID that was already supplied.")
             if len(records) == RECORDS_MAX:
                 raise too_many_records()
         except ApiError as error:
@@ -344,6 +347,12 @@ def _occurring(states: Sequence[DeleteTopicState]) -> Iterator[tuple[DeleteTopic
     occurrences = Counter(keys)
     for key, state in dict(zip(keys, states, strict=True)).items():
         yield state, occurrences[key] > 1
+
+
+def _given_by_name_and_id(image: MetadataImage, states: Sequence[DeleteTopicState]) -> set[bytes]:
+    """Ids of topics that one entry names by name and another by id."""
+    named = {topic.topic_id for state in states if (topic := image.topic(state.name or ""))}
+    return named & {bytes(state.topic_id) for state in states}
 
 
 def _to_delete(

@@ -14,12 +14,12 @@ import pytest
 from headwater.core_log.broker import broker as broker_module
 from headwater.core_log.broker.coordinator import Runner
 from headwater.core_log.broker.deferred import Deferred
-from headwater.core_log.broker.groups import Groups
 from headwater.core_log.broker.housekeeping import Housekeeping
 from headwater.core_log.broker.partitions import ACKS_ALL, Hosted, Partitions
 from headwater.core_log.broker.producer_ids import ProducerIds
 from headwater.core_log.broker.reconcile import Reconciler
 from headwater.core_log.broker.session import Session
+from headwater.core_log.broker.shards import Shards
 from headwater.core_log.controller import controller as controller_module
 from headwater.core_log.controller import nodes
 from headwater.core_log.controller.controller import Controller
@@ -290,7 +290,7 @@ def a_shard_serves_before_it_is_loaded(patch: Patch) -> None:
 
 
 def a_shard_keeps_what_was_not_appended(patch: Patch) -> None:
-    patch.setattr(Groups, "reload", lambda *_: None)
+    patch.setattr(Shards, "reload", lambda *_: None)
 
 
 def a_full_disk_fails_silently(patch: Patch) -> None:

@@ -49,12 +49,13 @@ class Fleet:
         process = self._running.pop(library)
         process.kill()
         process.wait()
+        _close(process)
 
     def look(self) -> None:
         """Notes a worker that ended by itself; it is not started again."""
         for library, process in list(self._running.items()):
             if process.poll() is not None:
-                self._running.pop(library)
+                _close(self._running.pop(library))
                 self.failures.append(
                     f"{library} ended with {process.returncode}: see {self._log(library)}"
                 )
@@ -67,8 +68,7 @@ class Fleet:
         """Let everybody finish what they are at; who does not is killed and noted."""
         self.look()
         for process in self._running.values():
-            assert process.stdin is not None, "a pipe"
-            process.stdin.close()
+            _close(process)
         for library, process in self._running.items():
             try:
                 code = process.wait(END_SECONDS)
@@ -97,6 +97,12 @@ class Fleet:
 
     def _log(self, library: str) -> Path:
         return self.directory / f"{library}.log"
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Close a worker's input, which tells it to end if it has not."""
+    assert process.stdin is not None, "a pipe"
+    process.stdin.close()
 
 
 def history_in(directory: Path, library: str = "") -> Iterator[Event]:

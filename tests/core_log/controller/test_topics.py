@@ -338,6 +338,23 @@ def test_a_deletion_is_refused(
     assert decision.records == ()
 
 
+def test_a_topic_named_by_name_and_by_id_is_not_deleted_twice() -> None:
+    """Neither entry is carried out: Kafka takes the request for a mistake."""
+    image = with_topics(cluster(), topic("a"), topic("b"))
+    twice = image.topics["a"].topic_id
+    states = [
+        DeleteTopicState(name="a"),
+        DeleteTopicState(topic_id=twice),
+        DeleteTopicState(name="b"),
+    ]
+
+    decision = delete_topics(image, DeleteTopicsRequest(topics=states), CONFIG)
+
+    codes = [result.error_code for result in decision.response.responses]
+    assert codes == [ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_REQUEST, ErrorCode.NONE]
+    assert set(carried_out(image, decision).topics) == {"a"}
+
+
 def test_a_cluster_can_forbid_deletion() -> None:
     """delete.topic.enable=false keeps every topic."""
     image = with_topics(cluster(), topic("a"))
