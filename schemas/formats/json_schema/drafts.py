@@ -77,8 +77,12 @@ def draft_number(draft: Draft) -> int:
 
 
 def _complaints(schema: object, draft: Draft) -> Iterator[tuple[list[str | int], str]]:
-    for error in _metaschema(draft).iter_errors(schema):
+    todo = [*_metaschema(draft).iter_errors(schema)]
+    for error in todo:  # grows by what lies behind
         yield error.instance_path, error.message
+        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.AnyOf):
+            # "a schema or a list of schemas": what each of the two complains of says more.
+            todo += (inside for branch in error.kind.context for inside in branch)
 
 
 @cache

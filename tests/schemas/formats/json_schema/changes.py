@@ -189,6 +189,17 @@ BREAKING = [
         {"a": 1},
     ),
     Breaking(
+        *("COMBINED_TYPE_SUBSCHEMAS_CHANGED", "#/"),
+        {**MODERN, "allOf": [properties(a=NUMBER)], "unevaluatedProperties": False},
+        {
+            **MODERN,
+            "allOf": [properties(a=NUMBER)],
+            "properties": {"a": STRING},
+            "unevaluatedProperties": False,
+        },
+        {"a": 1},
+    ),
+    Breaking(
         *("SCHEMA_ADDED", "#/patternProperties/^S_"),
         partial(NUMBER),
         {**partial(NUMBER), "patternProperties": {"^S_": STRING}},
@@ -239,6 +250,12 @@ BREAKING = [
         {**MODERN, "type": "array", "contains": STRING},
         {**MODERN, "type": "array", "contains": STRING, "minContains": 2},
         ["a"],
+    ),
+    Breaking(
+        *("MIN_CONTAINS_INCREASED", "#/minContains"),
+        {**MODERN, "type": "array", "contains": STRING, "minContains": 0},
+        {**MODERN, "type": "array", "contains": STRING},
+        [],
     ),
     Breaking(
         *("MAX_CONTAINS_ADDED", "#/maxContains"),

@@ -130,3 +130,20 @@ def test_ids_inside_data_name_nothing() -> None:
     assert parsed.canonical  # stored schemas load; a new one is refused
     with pytest.raises(Exception, match="leads nowhere"):
         JSON_SCHEMA.parse(json.dumps(schema), {}, is_new=True)
+
+
+def test_an_id_beside_a_reference_moves_nothing_up_to_draft_7() -> None:
+    """The reference is resolved against the id around it."""
+    link = {"$id": "http://h.example/b/", "$ref": "t.json"}
+    schema = {"$id": "http://h.example/a/", "properties": {"m": link}}
+    texts = {
+        "http://h.example/a/t.json": json.dumps(STRING),
+        "http://h.example/b/t.json": '{"type":"null"}',
+    }
+    parsed, plain = (
+        JSON_SCHEMA.parse(json.dumps(s), texts, is_new=True)
+        for s in (schema, {"properties": {"m": STRING}})
+    )
+
+    assert JSON_SCHEMA.incompatibilities(writer=parsed, reader=plain) == []
+    assert validator(json.dumps(schema), texts).is_valid({"m": "a"})

@@ -78,6 +78,13 @@ def test_a_new_schema_fits_the_metaschema_of_its_draft(draft: str) -> None:
     JSON_SCHEMA.parse(json.dumps(schema), {})  # what is stored still loads
 
 
+def test_of_several_faults_the_deepest_is_told() -> None:
+    """It is the one that says most."""
+    text = '{"required": "a", "properties": {"a": {"items": {"maxLength": -1}}}}'
+
+    assert "(at #/properties/a/items/maxLength)" in refusal(text)
+
+
 @pytest.mark.parametrize(
     ("text", "draft", "is_known"),
     [
