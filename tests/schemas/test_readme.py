@@ -6,9 +6,10 @@ from typing import Any
 
 from tests.schemas.fake_format import fake_parser
 
+import headwater.schemas
 from headwater.schemas.state import RegistryState
 
-README = Path(__file__).parents[2] / "schemas" / "README.md"
+README = Path(headwater.schemas.__file__).parent / "README.md"
 
 
 def test_the_example_registers_a_schema() -> None:
