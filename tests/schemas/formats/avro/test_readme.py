@@ -11,7 +11,7 @@ PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
 
 def test_the_example_runs() -> None:
     (program,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    exec(compile(program, "avro/README.md", "exec"), {})  # noqa: S102, our own page
+    exec(compile(program, "avro/README.md", "exec"), {})  # noqa: S102 - our own page
 
 
 def test_the_file_map_names_every_file() -> None:
