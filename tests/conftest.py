@@ -16,6 +16,7 @@ from headwater.core_log.records import batch
 # Modules that assert for others; registered before any suite imports them.
 pytest.register_assert_rewrite("tests.interop.contract", "tests.interop.waiting")
 
+LONG_WAITS = ("interop", "chaos", "jvm")
 PROFILE_VARIABLE = "HEADWATER_TEST_PROFILE"
 
 # Deadlines measure the machine: two busy cores make any of them wrong.
@@ -27,10 +28,13 @@ settings.load_profile(os.environ.get(PROFILE_VARIABLE, "quick"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what changes code at run time where that code is compiled.
+    """Begin with what starts other programs, and leave out what compiled code does not allow.
 
-    Continuous checks run everything with Python alone, and all but these once more compiled.
+    A file that waits for a JVM would else come last, while every other worker has nothing left.
+    Continuous checks run everything with Python alone, and all but what changes code at run time
+    once more compiled.
     """
+    items.sort(key=lambda item: not any(map(item.get_closest_marker, LONG_WAITS)))
     if str(batch.__file__).endswith(".py"):
         return
     changing = {item for item in items if item.get_closest_marker("patches_code")}
