@@ -74,9 +74,7 @@ def admit(
     if support is Support.ADDING:
         answer = transactions.add(transactional_id, producer_id, producer_epoch, unknown, call)
     else:
-        answer = resolved(
-            transactions.verify(transactional_id, producer_id, producer_epoch, unknown)
-        )
+        answer = transactions.verify(transactional_id, producer_id, producer_epoch, unknown)
     return answer.map(
         lambda codes: (
             admitted

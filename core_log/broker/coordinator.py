@@ -167,6 +167,10 @@ class Runner(Generic[S]):
         else:
             self._schedule()
 
+    def after_commit(self, settle: Callable[[ErrorCode | None], None]) -> None:
+        """Call *settle* once all appends so far are committed, or with why they are not."""
+        self._settle(settle, None)
+
     def follow(self, appended: Appended) -> None:
         """Take an append beside the shard's own, a marker, for one that later replies depend on."""
         self._last_offset = appended.last_offset

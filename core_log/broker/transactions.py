@@ -187,17 +187,37 @@ class Transactions:
         transactional_id: str,
         producer_id: int,
         producer_epoch: int,
-        partitions: Iterable[TopicPartition],
-    ) -> Admitted:
-        """Which partitions are part of the producer's ongoing transaction (KIP-890, part 1)."""
+        partitions: Sequence[TopicPartition],
+    ) -> Deferred[Admitted]:
+        """Which partitions are part of the producer's ongoing transaction (KIP-890, part 1).
+
+        Resolved once that is committed, as it nearly always is: a partition that joined in memory
+        alone would, after a crash, hold records of which its coordinator knows nothing.
+        """
         runner = self.shards.loaded(self.shards.place_of(transactional_id))
         if isinstance(runner, ErrorCode):
-            return dict.fromkeys(partitions, runner)
+            return resolved(dict.fromkeys(partitions, runner))
         core = runner.shard.core
-        return {
-            (topic, index): core.verify(transactional_id, producer_id, producer_epoch, topic, index)
-            for topic, index in partitions
-        }
+
+        def asked() -> dict[TopicPartition, ErrorCode]:
+            return {
+                (topic, index): core.verify(
+                    transactional_id, producer_id, producer_epoch, topic, index
+                )
+                for topic, index in partitions
+            }
+
+        before = asked()
+        answer: Deferred[Admitted] = Deferred()
+
+        def committed(error: ErrorCode | None) -> None:
+            # Asked again: meanwhile the transaction may have been decided. A later one cannot have
+            # begun, which takes commits of this log of its own.
+            codes = dict.fromkeys(partitions, error) if error is not None else asked()
+            answer.resolve({name: before[name] or code for name, code in codes.items()})
+
+        runner.after_commit(committed)
+        return answer
 
     def admit_offsets(
         self, transactional_id: str, producer_id: int, producer_epoch: int, call: Call

@@ -37,6 +37,7 @@ from headwater.core_log.protocol.schema import Message
 from headwater.core_log.records.batch import read_batch
 from headwater.core_log.records.record import NewRecord, build_batch
 from headwater.core_log.testing import requests
+from headwater.core_log.testing import transaction_requests as transactional
 from headwater.core_log.testing.local_broker import LocalConnection
 
 from .transacting import FEW, ID, Transactor, committed, produced
@@ -172,6 +173,22 @@ def test_a_batch_that_joined_no_transaction_is_refused(api_version: int, code: E
     refused = transactor.send("a", api_version=api_version)
     assert (refused.error_code, refused.log_start_offset) == (code, -1)
     assert world.hosted().log.log_end_offset == 0
+
+
+def test_a_batch_waits_until_its_partition_has_joined_on_disk() -> None:
+    """Else a crash could leave it in the log while its coordinator knows of no transaction."""
+    world, transactor = ready(1)
+    adding = transactional.add_partitions(ID, transactor.sender, {TOPIC: [0]})
+    added = transactor.client.send(adding, version=3)
+    transactor.connection = world.broker.connect()
+    answer = transactor.sending("a")
+    while world.broker.step(disk=False):
+        pass
+    assert added() is None
+    assert world.hosted().log.log_end_offset == 0
+    world.broker.settle()
+    assert added() is not None
+    assert produced(answer()).error_code == ErrorCode.NONE
 
 
 def test_a_transactional_batch_needs_a_transactional_id() -> None:
