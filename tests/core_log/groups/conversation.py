@@ -20,13 +20,12 @@ behaviour is a diff that one can read. Clients remember member id, generation an
 ones do; ``key=value`` says otherwise. Time passes in milliseconds since the start.
 """
 
-import difflib
 import re
-import textwrap
 from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
+from tests.core_log.script import Script
 
 from headwater.core_log.groups.classic import ClassicGroup
 from headwater.core_log.groups.config import GroupConfig
@@ -183,7 +182,7 @@ def subscription(topics: str) -> bytes:
     return b"\0\1" + encode(body, 1)
 
 
-class Conversation:
+class Conversation(Script):
     """A shard, its log, its clients and what was said so far."""
 
     def __init__(self, **settings: int) -> None:
@@ -192,7 +191,7 @@ class Conversation:
         self.log: list[Logged | Marker] = []
         self.now_ms = START_MS
         self.clients: dict[str, Client] = {}
-        self.transcript: list[str] = []
+        super().__init__()
         self._aliases: dict[str, str] = {}
         self._random = CountingRandom()
         self._ticking = False
@@ -200,23 +199,9 @@ class Conversation:
         self._next_reply = 0
         self.shard = self._load()
 
-    def run(self, script: str) -> str:
-        """Execute the lines that are not indented; return them with what followed."""
-        self.transcript.clear()
-        for line in textwrap.dedent(script).splitlines():
-            if line and not line[0].isspace():
-                self.transcript.append(line)
-                self._execute(line)
-                self.shard.check()
-        return "\n".join(self.transcript)
-
-    def check(self, script: str) -> None:
-        """Run *script* and compare what follows with its indented lines."""
-        expected = [line.rstrip() for line in textwrap.dedent(script).splitlines() if line.strip()]
-        happened = self.run(script).splitlines()
-        if happened != expected:
-            difference = difflib.unified_diff(expected, happened, "expected", "happened", n=99)
-            raise AssertionError("\n".join(("", *difference)))
+    def execute(self, line: str) -> None:
+        self._execute(line)
+        self.shard.check()
 
     # Input
 

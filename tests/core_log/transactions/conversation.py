@@ -21,12 +21,11 @@ client has a connection of its own, numbered in the order of first use; ``on=3``
 After every line a shard that replays the log must stand where the live one stands.
 """
 
-import difflib
-import textwrap
 from dataclasses import dataclass
 from typing import Final
 
 import msgspec
+from tests.core_log.script import Script
 
 from headwater.core_log.kernel.effects import Effects, Record, Reply, ReplyAfterCommit
 from headwater.core_log.kernel.errors import ErrorCode
@@ -139,7 +138,7 @@ def stored_facts(shard: TransactionShard) -> dict[str, tuple[object, ...]]:
     }
 
 
-class Conversation:
+class Conversation(Script):
     """A shard, its log, its clients and what was said so far."""
 
     def __init__(self, **settings: int) -> None:
@@ -151,27 +150,13 @@ class Conversation:
         self.epoch = EPOCH
         self.clients: dict[str, Client] = {}
         self.orders: list[WriteMarkers] = []
-        self.transcript: list[str] = []
+        super().__init__()
         self._connections = 0
         self.shard = self._load(0)
 
-    def run(self, script: str) -> str:
-        """Execute the lines that are not indented; return them with what followed."""
-        self.transcript.clear()
-        for line in textwrap.dedent(script).splitlines():
-            if line and not line[0].isspace():
-                self.transcript.append(line)
-                self._execute(line)
-                self.shard.check()
-        return "\n".join(self.transcript)
-
-    def check(self, script: str) -> None:
-        """Run *script* and compare what follows with its indented lines."""
-        expected = [line.rstrip() for line in textwrap.dedent(script).splitlines() if line.strip()]
-        happened = self.run(script).splitlines()
-        if happened != expected:
-            difference = difflib.unified_diff(expected, happened, "expected", "happened", n=99)
-            raise AssertionError("\n".join(("", *difference)))
+    def execute(self, line: str) -> None:
+        self._execute(line)
+        self.shard.check()
 
     def transaction(self, name: str = "x") -> Transaction:
         return self.shard._state.transactions[name]
